@@ -4,11 +4,9 @@ import { quote } from '@scratchfs/core';
 export interface ApprovalRequest {
   /** Name of the tool, `attachments` or `worker.call`. */
   readonly tool: string;
-  /** `read` if the action only reads files, `write` if it changes any. */
+  /** `write` if the action may change files, otherwise `read`. */
   readonly effect: 'read' | 'write';
-  /**
-   * Paths that the action touches, as they were given, and the paths that they lead to, as the sandbox displays them.
-   */
+  /** Paths of the action, as given, and, if known, the paths that they lead to, as the sandbox displays them. */
   readonly paths: readonly string[];
   /** One sentence for a person. Values in it are escaped and shortened. */
   readonly summary: string;
@@ -46,7 +44,10 @@ export function approvalOptions(options: ApprovalOptions): ApprovalOptions {
   return { approve, approvalTimeoutMs };
 }
 
-/** Thrown if an action was not approved or a rule forbids it. Its message is for the model. */
+/**
+ * Thrown if a rule forbids an action, if it was not approved, or if a path began to lead elsewhere before the approval.
+ * Its message is for the model.
+ */
 export class NotApprovedError extends Error {
   override readonly name = 'NotApprovedError';
 }
@@ -55,7 +56,7 @@ const ADVICE = 'Do not try it again unchanged; go on without it, or ask the user
 
 /**
  * Waits for approval.
- * @throws NotApprovedError if there is no hook, or it returns another value than `true`, fails or takes too long
+ * @throws NotApprovedError without `approve`, or if it returns something other than `true`, fails or takes too long
  * @throws the signal's reason
  */
 export async function askFor(request: ApprovalRequest, options: ApprovalOptions, signal?: AbortSignal): Promise<void> {

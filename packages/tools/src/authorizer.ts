@@ -107,7 +107,7 @@ export class Authorizer {
     return false;
   }
 
-  /** Returns a directory and the sandbox roots inside it, which may have rules of their own. */
+  /** Returns a directory and the sandbox roots inside it; for the root of a sandbox with named roots, all of them. */
   #roots({ path, access }: PathUse): string[] {
     const roots = access === 'read' ? this.plain.readableRoots : this.plain.writableRoots;
     const top = topOf(this.sandbox, path);
@@ -115,7 +115,7 @@ export class Authorizer {
     return [path, ...roots.filter((root) => isWithin(this.sandbox.locate(root), top))];
   }
 
-  /** Returns the targets of paths in the filesystem, except of those that stand for a whole tree. */
+  /** Returns the resolved paths of the uses that are not whole trees. */
   async #places(uses: readonly PathUse[], signal: AbortSignal | undefined): Promise<string[]> {
     const places: string[] = [];
     for (const { path, isTree, follow } of uses) {
@@ -131,7 +131,7 @@ function namesOf(tool: string, rule: RuleName): string[] {
   return [rule, tool, LEGACY_NAMES[tool] ?? tool];
 }
 
-/** Returns a directory's path in the filesystem; undefined for the root of a sandbox with named roots. */
+/** Returns a directory's path in the filesystem; undefined if it has none, like the top of a sandbox with named roots. */
 function topOf(sandbox: FileSystemSandbox, path: string): string | undefined {
   try {
     return sandbox.locate(path);

@@ -8,7 +8,7 @@ const CONTEXT = 3;
 /**
  * Returns the change of a text as a unified diff, without the line `diff --git`. Only the part from the first to the
  * last difference is compared line by line. If that part is too large to compare, the result only says so.
- * @param maxLength maximum length of the diff; a longer one is cut after a line and says so
+ * @param maxLength maximum length; a longer diff is cut after a line, and a note says how many lines are left out
  */
 export function changeDiff(path: string, before: string, after: string, maxLength: number): string {
   if (before === after) return '';

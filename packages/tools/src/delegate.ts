@@ -25,9 +25,9 @@ export interface Delegation {
 }
 
 /**
- * Prepares a call of one worker by another. The callee's sandbox is the caller's, restricted by the callee's own
- * configuration, so the callee never sees more than the caller. The attachments come from the caller's sandbox, within
- * the policy. The rule `worker.call` may forbid the call or require approval.
+ * Prepares a call of one worker by another. The callee's sandbox is derived from the caller's, with the access that the
+ * callee's own configuration allows. The attachments come from the caller's sandbox, within the policy. The rule
+ * `worker.call` may forbid the call or require approval.
  *
  * @throws SandboxPermissionEscalationError if the callee's configuration asks for more than the caller has
  * @throws InputError, SandboxError, FsError for the attachments; NotApprovedError for them or for the call

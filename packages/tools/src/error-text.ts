@@ -23,7 +23,7 @@ export const EDITOR_HINTS: Hints = {
   ENOTDIR: 'A part of the path is a file: view shows what there is.',
 };
 
-/** Returns advice for file tools, of which the model has those of the given names. */
+/** Returns advice that names only file tools among those offered. */
 export function fileToolHints(offered: ReadonlySet<string>): Hints {
   const finders = ['list_files', 'search_files'].filter((name) => offered.has(name));
   const hints: Hints = { ...GENERAL_HINTS };
@@ -42,7 +42,7 @@ export function fileToolHints(offered: ReadonlySet<string>): Hints {
  */
 export function errorText(error: unknown, hints: Hints): string | undefined {
   if (error instanceof InputError || error instanceof NotApprovedError) return error.message;
-  // The message of a sandbox's error already says what is allowed.
+  // A sandbox's error brings its own advice.
   if (isSandboxError(error)) return error.message;
   if (isFsError(error)) {
     const next = error.hint === undefined ? hints[error.code] : undefined;

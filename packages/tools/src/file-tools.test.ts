@@ -310,7 +310,7 @@ describe('grep', () => {
     const timer = setInterval(() => {
       turns += 1;
     }, 1);
-    // On a fast machine one search may end after one turn of the event loop or none.
+    // One search may end after one turn of the event loop or none.
     for (let i = 0; i < 100 && turns <= 3; i++) await call('grep', { pattern: '(a|aa)+$', path: '/lines' });
     clearInterval(timer);
     expect(turns).toBeGreaterThan(3);

@@ -43,8 +43,8 @@ export interface FileToolsOptions extends AuthorizerOptions {
   /** Names of the tools to offer. Default: all that the rules allow and the sandbox can run. */
   readonly only?: readonly string[] | undefined;
   /**
-   * Also offers the legacy names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list`. Default false: calls by
-   * these names work nevertheless.
+   * Also offers the legacy names `sandbox_read_text`, `sandbox_write_text` and `sandbox_list`. Default false. Calls by
+   * these names work in both cases.
    */
   readonly legacyNames?: boolean | undefined;
   readonly onError?: OnError | undefined;
@@ -60,7 +60,7 @@ export interface FileToolsOptions extends AuthorizerOptions {
 export interface FileTools {
   /** The tools to describe to the model. */
   readonly tools: readonly Tool[];
-  /** Runs a tool by name. Unknown names and failures are returned as results. Rejects if aborted. */
+  /** Runs a tool by name. Unknown names and failures are returned as results. Rejects if aborted or `onError` throws. */
   call<N extends string>(name: N, input: unknown, options?: ToolCallOptions): Promise<ToolResult<DataOf<N>>>;
 }
 
@@ -70,11 +70,10 @@ export interface FileTools {
  * `diff`. Each is a name, a description, a JSON Schema and a function, for any framework. The sandbox decides which
  * files may be touched; rules and approvals can restrict that further.
  *
- * A read-only sandbox offers no tools that write, and no `checkpoint` and `diff`. `rollback` and `diff` know only
- * checkpoints that file tools made: the filesystem has them under the name `tools:` followed by the model's name for
- * it.
+ * A read-only sandbox offers no tools that write, and no `checkpoint` and `diff`. `checkpoint`, `rollback` and `diff`
+ * know only checkpoints whose name in the filesystem begins with `tools:`; the model's name for one is the rest.
  *
- * Without `approve`, actions that the sandbox requires approval for (writes, by default) are refused.
+ * Without `approve`, actions that need approval (writes, by default) are refused.
  *
  * @throws TypeError for unknown rules, names and options; TypeError or RangeError for wrong values
  * @example
@@ -144,7 +143,7 @@ function isPossible({ isPlain = false, needs }: Definition, sandbox: FileSandbox
   return isWritable(sandbox) && sandbox.fileSystem.capabilities[needs] === true;
 }
 
-/** Reports whether anything can be written: the filesystem of a sandbox may be read-only too. */
+/** Reports whether anything can be written. A sandbox with writable roots may have a read-only filesystem. */
 function isWritable(sandbox: FileSandbox): boolean {
   return (
     sandbox.writableRoots.length > 0 && !(hasFileSystem(sandbox) && sandbox.fileSystem.capabilities.writes === false)

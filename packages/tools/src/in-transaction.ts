@@ -4,7 +4,7 @@ import type { ToolCallOptions } from './tool.js';
 
 /**
  * Runs work in a transaction, or without one if the filesystem has none, like a directory of the host or a mount of
- * several filesystems. Unless `without` is given, only for work that makes one change, which is atomic by itself.
+ * several filesystems. Work that makes several changes needs `without`, because it would not be atomic.
  *
  * @param without called instead of the work if the filesystem has no transactions
  */
@@ -27,8 +27,8 @@ export async function inTransaction<T>(
 }
 
 /**
- * Runs work that makes several changes: in a transaction, or, in a directory of the host, in steps that other processes
- * may see, but that happen completely or not at all.
+ * Runs work that makes several changes: in a transaction, or, in a directory of the host, in one whose steps other
+ * processes may see.
  *
  * @param without called instead of the work if the filesystem has neither
  */
@@ -43,8 +43,8 @@ export function inOnePiece<T>(
 }
 
 /**
- * Creates the directories that lead to a path, then runs work that creates the path. If that fails, removes the new
- * directories again, unless another client uses them by then.
+ * Creates the directories that lead to a path, then runs work that creates the path. If the work fails, removes those
+ * of the new directories that are empty.
  */
 export async function withParents(
   fileSystem: FileSystem,
@@ -59,7 +59,7 @@ export async function withParents(
   } catch (error) {
     for (let at = parent; first !== undefined && at.length >= first.length; at = parentPath(at)) {
       try {
-        // Without the signal: it may be what has stopped the work.
+        // The signal may have stopped the work, so it is not passed on.
         await fileSystem.rmdir(at);
       } catch {
         // Another client uses the directory, or it cannot be removed. The first error is the one that matters.
@@ -70,7 +70,7 @@ export async function withParents(
   }
 }
 
-/** Returns the entry at a path, without following a link; undefined after ENOENT. */
+/** Returns the entry at a path, without following a link; undefined for ENOENT. */
 export async function entryAt(
   fileSystem: FileSystem,
   place: string,

@@ -15,7 +15,7 @@ export function readInput(schema: InputSchema, input: unknown): Record<string, u
   return readObject(schema, input, 'The input');
 }
 
-/** @param what the object in messages */
+/** @param what name of the object in messages */
 function readObject(schema: InputSchema, input: unknown, what: string): Record<string, unknown> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new InputError(`${what} must be an object with ${listed(Object.keys(schema.properties))}.`);

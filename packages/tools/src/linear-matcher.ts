@@ -18,7 +18,7 @@ const MAX_SEARCH_STEPS = 300_000_000;
 export interface LinearMatcher extends LineMatcher {
   /** Number of characters of a line that are searched. */
   readonly maxLine: number;
-  /** True if a line was longer than that. */
+  /** True if a line was longer than `maxLine`. */
   readonly hasCut: boolean;
   /**
    * True if the search took too many steps, and `find` threw an error. Matches found before are valid. Look here
@@ -27,10 +27,7 @@ export interface LinearMatcher extends LineMatcher {
   readonly isStopped: boolean;
 }
 
-/**
- * Reports whether an expression is known to match only itself, so that it can be searched as text, without a limit of
- * steps.
- */
+/** Reports whether an expression is known to match only its own text, so that it can be searched as text. */
 export function isPlainText(pattern: string): boolean {
   return pattern.length <= MAX_PATTERN_LENGTH && /^[^\\^$.|?*+()[\]{}\r\n]+$/.test(pattern);
 }

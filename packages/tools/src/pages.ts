@@ -25,7 +25,7 @@ export interface PageContent {
 /** A formatted page. */
 export interface FormattedPage {
   readonly text: string;
-  /** Number of lines of the list that the text has. */
+  /** Number of lines of the list in the text. */
   readonly count: number;
   readonly data: PageData;
 }
@@ -66,7 +66,7 @@ export function formatPage(content: PageContent, offset: number, what: string, t
   return { text: shown.join('\n'), count: taken, data: { total, ...(hasMore && { nextOffset: next }) } };
 }
 
-/** Cuts a line after {@link MAX_LINE_LENGTH} code units without splitting a character. */
+/** Cuts a line after at most {@link MAX_LINE_LENGTH} code units without splitting a surrogate pair. */
 function cutLine(line: string): string {
   if (line.length <= MAX_LINE_LENGTH) return line;
   const end = (line.codePointAt(MAX_LINE_LENGTH - 1) as number) > 0xffff ? MAX_LINE_LENGTH - 1 : MAX_LINE_LENGTH;

@@ -2,7 +2,7 @@ import { quote } from '@scratchfs/core';
 
 type Reader = (value: unknown, field: string) => unknown;
 
-/** Returns the own properties of an object, reading each once. @throws TypeError */
+/** Returns the own enumerable properties of an object, reading each once. @throws TypeError */
 export function entriesOf(value: unknown, field: string): [string, unknown][] {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
   throw new TypeError(`${field} must be an object`);
@@ -56,7 +56,7 @@ export const wholeNumber: Reader = (value, field) => {
   throw new TypeError(`${field} must be a whole number from 0 on`);
 };
 
-/** Returns a frozen copy. The copy is made first and then checked, because an array may have getters that change. */
+/** Returns a frozen copy. The copy is checked, not the original, because an array may have getters that change. */
 export const texts = (value: unknown, field: string): readonly string[] => {
   const items: unknown[] | undefined = Array.isArray(value) ? [...value] : undefined;
   if (items === undefined || !items.every((item) => typeof item === 'string')) {

@@ -13,13 +13,13 @@ const MAX_FILES = 10_000;
  */
 const MAX_SHARING_FILES = 500;
 
-/** Stands for a state that the model has not seen. No file has it as its version. */
+/** Remembered in place of a version for a state that the model has not seen, so that the model cannot change it. */
 const UNSEEN = 'unseen';
 
 /**
  * The first version of each file that any of several models has read, for file tools that are created with
- * `sharedReads`. A model that has not read a file itself, or is not known to have read it, can change the file only in
- * that version. This protects a model whose calls are taken for those of several, and one whose reads were forgotten.
+ * `sharedReads`. A model without a known read of a file can change the file only in that version. This also covers a
+ * model whose own reads were forgotten.
  */
 export class SharedReads {
   /** By the name of the files and the path; the one read longest ago first. */
@@ -48,7 +48,7 @@ export class SharedReads {
   }
 }
 
-/** Reads that are shared with other models, of files that have a name for all of them. */
+/** Reads that are shared with other models, and the name under which all of them know the files. */
 export interface ReadsOfFiles {
   readonly reads: SharedReads;
   readonly files: string;
@@ -56,14 +56,11 @@ export interface ReadsOfFiles {
 
 interface Place {
   readonly sandbox: FileSystemSandbox;
-  /** Path in the filesystem, without links. */
+  /** Resolved path in the filesystem. */
   readonly path: string;
 }
 
-/**
- * Throws an InputError if a file is not as the model has read it. Called in the transaction of the change, if there is
- * one.
- */
+/** Throws an InputError if a file is not as the model has read it. For use in the transaction of the change. */
 export type VersionCheck = (fileSystem: FileSystem) => Promise<void>;
 
 /**
@@ -72,9 +69,9 @@ export type VersionCheck = (fileSystem: FileSystem) => Promise<void>;
  * `SharedReads` knows. A sandbox without a filesystem has no versions.
  */
 export class ReadVersions {
-  /** By path without links; the one read or written longest ago first. */
+  /** By resolved path; the one read or written longest ago first. */
   readonly #known = new Map<string, string>();
-  /** The last of the calls that are queued for a file. */
+  /** By resolved path, the last of the calls that are queued for it. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -87,8 +84,8 @@ export class ReadVersions {
 
   /**
    * Reads a file for the model, and remembers its version from before the read: if it changes during the read, a later
-   * change by the model is refused needlessly, but no change is lost. `isRest`: the model reads on in a file, so that
-   * it keeps the version that it began with.
+   * change by the model may be refused needlessly, but does not overwrite what the model has not seen. `isRest`: the
+   * model reads on in a file, so that it keeps the version that it began with.
    */
   async reading<T>(path: string, call: ToolCallOptions, read: () => Promise<T>, isRest = false): Promise<T> {
     return this.#inTurn([path], true, call, async ([place]) => {
@@ -107,7 +104,7 @@ export class ReadVersions {
    * it, the condition is the version that `SharedReads` knows, if any. `change` returns the new content of the file;
    * undefined if it has written nothing, or if the model does not know all of the content. `given`, here and below: the
    * path as the model wrote it.
-   * @throws InputError if the file has changed since
+   * @throws InputError if the file has changed since, or was moved or deleted
    */
   async writing(
     path: string,
@@ -123,8 +120,8 @@ export class ReadVersions {
   }
 
   /**
-   * Removes an entry (a link, not its target) under the same condition. `check` concerns the files under a directory;
-   * undefined if no read of them is known.
+   * Removes an entry (a link, not its target) under the condition of `writing`. `check` concerns the files under a
+   * directory; undefined if no read of them is known.
    * @throws InputError if it has changed since
    */
   async removing(
@@ -143,8 +140,8 @@ export class ReadVersions {
   }
 
   /**
-   * Moves an entry (a link, not its target) under the same condition. `check` concerns the file that it replaces;
-   * undefined if no read of that is known.
+   * Moves an entry (a link, not its target) under the condition of `writing`. `check` concerns the file that it
+   * replaces; undefined if no read of that file is known.
    * @throws InputError if one of them has changed since
    */
   async moving<T>(
@@ -164,7 +161,7 @@ export class ReadVersions {
       this.#forgetUnder(target.path);
       const moved = [...this.#known].filter(([path]) => path !== source.path && isWithin(path, source.path));
       this.#forgetUnder(source.path);
-      // The rename of a directory does not change the versions under it, the rename of a file changes its own.
+      // The rename of a directory keeps the versions under it; the rename of a file may change its own.
       for (const [path, version] of moved) this.#remember(target.path + path.slice(source.path.length), version);
       const after = known === undefined ? undefined : await statsAt(target, {});
       if (after !== undefined) this.#remember(target.path, isSameContent(before, after) ? after.version : UNSEEN);
@@ -193,7 +190,7 @@ export class ReadVersions {
       return await change({ ifVersion: known });
     } catch (error) {
       if (isFsError(error, 'ECHANGED')) throw this.#changed(path);
-      // It is gone, so that there is nothing left to protect.
+      // The file is gone, so there is nothing left to protect.
       if (isFsError(error, 'ENOENT') && (await statsAt(place, {})) === undefined) {
         this.#known.delete(place.path);
         throw new InputError(
@@ -220,7 +217,7 @@ export class ReadVersions {
     return async (fileSystem) => {
       for (const [path, version] of versions) {
         const stats = await entryAt(fileSystem, path, call);
-        // If it is gone, there is nothing left to protect.
+        // A file that is gone needs no protection.
         if (stats !== undefined && stats.version !== version)
           throw this.#changed(named ?? shownPath(sandbox, path) ?? path);
       }
@@ -265,7 +262,7 @@ export class ReadVersions {
     call: ToolCallOptions,
     work: (places: readonly (Place | undefined)[]) => Promise<T>,
   ): Promise<T> {
-    // What cannot be resolved is refused by the work itself, with a better message.
+    // A path that cannot be resolved is left to the work, which reports it with a better message.
     const places = await Promise.all(paths.map((path) => this.#place(path, follow, call).catch(() => undefined)));
     call.signal?.throwIfAborted();
     const taken = places.flatMap((place) => place?.path ?? []);
@@ -282,7 +279,7 @@ export class ReadVersions {
   }
 }
 
-/** Sets an entry of a map as its newest, and deletes the oldest ones beyond a number. */
+/** Sets an entry of a map as its newest, and deletes the oldest ones beyond `max`. */
 function remember(known: Map<string, string>, key: string, version: string, max: number): void {
   known.delete(key);
   known.set(key, version);
@@ -303,7 +300,7 @@ async function versionAt(place: Place, call: ToolCallOptions): Promise<string | 
   return stats?.isFile() === true && stats.version !== '' ? stats.version : undefined;
 }
 
-/** Reports whether a moved file holds what it held before. The time of a write would differ. */
+/** Reports whether a moved file looks unchanged, by its inode, size and mtime. */
 function isSameContent(before: Stats | undefined, after: Stats): boolean {
   return before?.ino === after.ino && before.size === after.size && before.mtimeMs === after.mtimeMs;
 }

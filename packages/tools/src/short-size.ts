@@ -1,6 +1,6 @@
 const UNITS = ['K', 'M', 'G', 'T', 'P'];
 
-/** Formats a size in bytes as `ls -h` does: `999`, `1.2K`, `34M`, with units of 1,024. */
+/** Formats a size in bytes with units of 1,024, like `ls -h`: `999`, `1.2K`, `34M`. */
 export function shortSize(bytes: number): string {
   let size = bytes;
   let unit = '';
@@ -10,7 +10,7 @@ export function shortSize(bytes: number): string {
     unit = next;
   }
   if (unit === '') return `${size}`;
+  // Rounded up, so that no file looks smaller than it is.
   const rounded = size < 10 ? Math.ceil(size * 10) / 10 : Math.ceil(size);
-  // `ls` rounds up, so that no file looks smaller than it is.
   return `${rounded < 10 ? rounded.toFixed(1) : rounded}${unit}`;
 }

@@ -3,7 +3,7 @@ import { nextTurn } from '@scratchfs/core/internal';
 import { InputError } from './input.js';
 import type { Media, ToolCallOptions } from './tool.js';
 
-/** Bytes probed for NUL, as in git and in diffs of this library. */
+/** Bytes probed for NUL, as in git. */
 const BINARY_PROBE_BYTES = 8_000;
 
 /** Size above which other tasks get a turn after a text was decoded, which takes some 3 ms per million bytes. */
@@ -92,7 +92,7 @@ export async function readTextFile(
   if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) throw notText(given, bytes, BINARY);
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    // Work on the text takes as long as its decoding. Other tasks get a turn in between.
+    // Other tasks get a turn before the caller works on the text, which may take as long as its decoding.
     if (bytes.length > LONG_TEXT_BYTES) await nextTurn();
     return text;
   } catch {
@@ -119,7 +119,7 @@ export async function changeTextFile<R extends { readonly text: string }>(
     const changed = change(before);
     if (changed.text === before) return changed;
     try {
-      // Each of these writes is atomic. `editFile` cannot search for an empty text.
+      // `editFile` cannot search for an empty text.
       if (before === '') await fillEmptyFile(fileSystem, place, changed.text, options);
       else await fileSystem.editFile(place, before, changed.text, options);
       return changed;

@@ -33,7 +33,7 @@ export interface ListedEntryData {
   readonly path: string;
   /** Undefined if the sandbox has no filesystem. */
   readonly kind?: EntryKind | undefined;
-  /** Bytes of a file or of a link's target; 0 for a directory. Undefined if the sandbox has no filesystem. */
+  /** Bytes of a file; 0 for a directory, length of the target for a link. Undefined if the sandbox has no filesystem. */
   readonly size?: number | undefined;
 }
 
@@ -46,12 +46,12 @@ export interface FileInfoData {
   readonly modified: string;
   /** Permission bits in octal, such as `644`. */
   readonly mode: string;
-  /** Content of a file: `text` in UTF-8, `empty`, or another kind in words. Undefined if it may not be read. */
+  /** Content of a file: `text` in UTF-8, `empty`, or another kind in words. Undefined if it cannot be read. */
   readonly content?: string | undefined;
   readonly mediaType?: Media['type'] | undefined;
   /** Number of visible entries of a directory. */
   readonly entries?: number | undefined;
-  /** Path that a link leads to. Undefined if it leads nowhere or out of the sandbox. */
+  /** Path that a link leads to. Undefined if the link cannot be followed or leads out of the sandbox. */
   readonly target?: string | undefined;
 }
 

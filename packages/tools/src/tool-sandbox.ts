@@ -15,7 +15,7 @@ type Given = FileSandbox & Partial<FileSystemSandbox>;
 const METHODS = ['check', 'list', 'locate', 'show', 'explain', 'approvals'] as const;
 
 /**
- * Reports whether a sandbox has the filesystem that most tools work with. A property of that name is not enough: a
+ * Reports whether a sandbox has the filesystem that most tools work with. A property `fileSystem` is not enough: a
  * class with only the members of `FileSandbox` may keep a filesystem of its own in it.
  */
 export function hasFileSystem(sandbox: FileSandbox): sandbox is FileSystemSandbox {
@@ -40,7 +40,7 @@ export async function checkAccess(
   throw new PathNotInSandboxError(path, sandbox.readableRoots);
 }
 
-/** Returns the approvals that a sandbox requires for a path. Without `approvals`, it requires one for writes. */
+/** Returns the approvals that a sandbox requires for a path. A sandbox without `approvals` requires one for writes. */
 export async function approvalsOf(sandbox: Given, path: string, call: ToolCallOptions): Promise<Approvals> {
   return sandbox.approvals === undefined ? { read: false, write: true } : sandbox.approvals(path, call);
 }

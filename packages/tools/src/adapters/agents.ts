@@ -14,7 +14,7 @@ export interface AgentToolOptions {
     type: 'object';
     properties: Record<string, PropertySchema>;
     required: string[];
-    /** Schemas of the SDK that are not strict have this value. The tools refuse unknown parameters themselves. */
+    /** The value that the SDK requires of a schema that is not strict. */
     additionalProperties: true;
   };
   strict: false;

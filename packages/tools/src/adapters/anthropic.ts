@@ -20,7 +20,7 @@ export interface TextEditor {
   call(input: unknown, options?: ToolCallOptions): Promise<ToolResult>;
 }
 
-/** Runs the commands `view`, `create`, `str_replace` and `insert` of Anthropic's text editor tool over a sandbox. */
+/** Creates Anthropic's text editor tool over a sandbox: the commands `view`, `create`, `str_replace` and `insert`. */
 export function textEditor(sandbox: FileSystemSandbox, options: AnthropicOptions = {}): TextEditor {
   const { onError, ...authorizer } = ownOptions(options, [...AUTHORIZER_OPTIONS, 'onError'], 'textEditor');
   const commands = new EditorCommands(new Authorizer(sandbox, authorizer), 'str_replace_based_edit_tool');
@@ -52,8 +52,8 @@ export interface MemoryOptions extends AnthropicOptions {
 }
 
 /**
- * Anthropic's memory tool over a sandbox: `betaMemoryTool(memoryHandlers(sandbox))`. Text to replace may span several
- * lines. Text that occurs twice in one line is not unique.
+ * Creates the handlers of Anthropic's memory tool over a sandbox: `betaMemoryTool(memoryHandlers(sandbox))`. Text to
+ * replace may span several lines, and must occur exactly once in the file.
  */
 export function memoryHandlers(sandbox: FileSystemSandbox, options: MemoryOptions = {}): MemoryHandlers {
   const {

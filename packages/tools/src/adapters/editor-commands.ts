@@ -8,10 +8,7 @@ import type { ToolCallOptions } from '../tool.js';
 import { inWordsOf } from '../tools/define.js';
 import { inserted, numbered, placesOf, placesText, snippet } from './numbered-lines.js';
 
-/**
- * The commands of Anthropic's text editor and memory tools over a sandbox. Both tools describe files in the same
- * format.
- */
+/** The commands of Anthropic's text editor and memory tools over a sandbox. */
 export class EditorCommands {
   constructor(
     readonly authorizer: Authorizer,
@@ -53,7 +50,7 @@ export class EditorCommands {
           throw new InputError(`There is a file ${quote(given)} already. Use str_replace to change it${advice}.`);
         }),
       );
-    // It replaces nothing, so that there is nothing to protect.
+    // The file is new, so its version needs no condition.
     await this.authorizer.versions.writing(path, call, () => create().then(() => text), given);
     return `Created the file ${given}.`;
   }
@@ -143,9 +140,8 @@ export class EditorCommands {
   }
 
   /**
-   * Reads, changes and writes a text file. No change of another client is lost, and if the model has viewed the file,
-   * line numbers are those that it saw.
-   * @throws InputError if the file has changed since the model viewed it
+   * Reads, changes and writes a text file.
+   * @throws InputError if the file has changed since the model viewed it, so that line numbers are those that it saw
    */
   async #change<R extends { readonly text: string }>(
     given: string,
@@ -230,8 +226,8 @@ const both = (path: string): readonly PathUse[] => [
 ];
 
 /**
- * Reports whether a path is the root of a sandbox with named roots: not a directory of the filesystem, but it can be
- * listed.
+ * Reports whether a path is the root of a sandbox with named roots. It can be listed, but is not a directory of the
+ * filesystem.
  */
 function isTop({ sandbox }: Authorizer, path: string): boolean {
   if (!/^[./\\]+$/.test(path) || path.includes('..')) return false;

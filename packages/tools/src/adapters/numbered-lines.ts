@@ -69,7 +69,7 @@ export function placesText(places: readonly number[]): string {
   return places.length > MAX_NAMED_LINES ? `${shown}, …` : shown;
 }
 
-/** Formats a few numbered lines around a change. */
+/** Formats up to 41 numbered lines around a change. */
 export function snippet(text: string, firstLine: number, lineCount: number): string {
   const lines = linesOf(text);
   const from = Math.max(1, firstLine - 2);

@@ -43,10 +43,10 @@ export function applyPatchEditor(sandbox: FileSystemSandbox, options: ApplyPatch
 }
 
 /**
- * Applies a whole patch in the V4A format, from `*** Begin Patch` to `*** End Patch`: either all of it or nothing. For
- * models that write patches as text. In a directory of the host other processes may see a part of the changes for a
- * moment. Over a filesystem without transactions, such as a mount of several that can be changed, a patch of more than
- * one change is refused.
+ * Applies a patch in the V4A format, from `*** Begin Patch` to `*** End Patch`, completely or not at all. For models
+ * that write patches as text. In a directory of the host, other processes may see a part of the changes for a moment.
+ * Over a filesystem without transactions, such as a mount of several that can be changed, a patch of more than one
+ * change is refused.
  */
 export async function applyPatch(
   sandbox: FileSystemSandbox,

@@ -53,7 +53,7 @@ function isHeader(line: string): boolean {
   return Object.keys(HEADERS).some((header) => line.startsWith(header));
 }
 
-/** Applies a patch, either all of it or nothing, and returns a line for each file. */
+/** Applies a patch completely or not at all, and returns a line for each operation. */
 export async function applyOperations(
   authorizer: Authorizer,
   operations: readonly PatchOperation[],

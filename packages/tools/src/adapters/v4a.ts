@@ -17,7 +17,8 @@ interface Chunk {
  * which the first section may omit, each optionally with a line to search for first. Its lines begin with a space
  * (context), `-` or `+`. The search for the context starts where the previous section ended, or after the lines that
  * were searched for; with `*** End of File`, the end of the file comes first. It compares exactly, then without white
- * space at the ends of lines, then without white space at either side. Line ends of the file are kept.
+ * space at the ends of lines, then without white space at either side. A file in which all lines end with CRLF keeps
+ * these ends.
  *
  * @throws InputError for a malformed diff, and for lines that are not found, which it quotes
  */

@@ -3,7 +3,7 @@ import { createFileTools } from '../file-tools.js';
 import { shortSize } from '../short-size.js';
 import { memory, named, STORAGES, whole, yes } from '../testing/sandboxes.js';
 
-/** The smallest PNG: one transparent pixel. */
+/** A PNG of one transparent pixel. */
 const PNG = Uint8Array.from(
   atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='),
   (unit) => unit.charCodeAt(0),

@@ -132,7 +132,7 @@ async function matchesIn(
     );
   } catch (error) {
     call.signal?.throwIfAborted();
-    // No listing shows a file with a wrong suffix, so a search by its name does not find it either.
+    // Listings leave out files with a wrong suffix, so a search in one reports that it does not exist.
     if (error instanceof SuffixNotAllowedError) throw new FsError('ENOENT', { syscall: 'grep', path: top });
     // A search that was stopped, by its limit of steps or while it only counted, returns what it has found.
     if (matcher?.isStopped !== true && !counting.signal.aborted) throw error;

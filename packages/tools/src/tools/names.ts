@@ -106,7 +106,7 @@ function described({ kind, size }: Stats): string {
   return kind === 'directory' ? 'the empty directory' : `the file of ${counted(size, 'byte')}`;
 }
 
-/** Reports whether two names belong to one file. Moving one to the other changes nothing. */
+/** Reports whether two names belong to one file. Moving one to the other replaces nothing. */
 function isSame(a: Stats, b: Stats | undefined): boolean {
   return a.ino === b?.ino && a.dev === b.dev;
 }

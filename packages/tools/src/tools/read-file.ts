@@ -153,8 +153,8 @@ function adviceFor({ mediaType }: NotTextError, { offered }: Authorizer): string
 }
 
 /**
- * Reports whether a text was probably decoded from other bytes than UTF-8: more than 1 % of it is U+FFFD. A single one,
- * or a few in a long text, may be in the file itself, for example in a test of a decoder.
+ * Reports whether a text was probably decoded from other bytes than UTF-8: it has several U+FFFD, more than 1 % of its
+ * length. A single one, or a few in a long text, may be in the file itself.
  */
 function isBadlyDecoded(text: string): boolean {
   const count = text.split('\ufffd').length - 1;

@@ -2,7 +2,7 @@ import { InputError } from '../input.js';
 import { signatureOf } from '../text-file.js';
 import { type Definition, inWordsOf, path, quote } from './define.js';
 
-/** Largest image that is returned, in bytes: some 5 MB in base64, which is what APIs of models take. */
+/** Largest image that is returned, in bytes: some 5 MB in base64, a common limit of model APIs. */
 const MAX_MEDIA_BYTES = 3_750_000;
 
 export const readMedia: Definition<'read_media'> = {

@@ -7,8 +7,8 @@ import type { ToolCallOptions } from '../tool.js';
 import { counted, type Definition, limit, offset, path, quote } from './define.js';
 
 /**
- * Start of the names of checkpoints that the model makes. It keeps them apart from those of the program, which the
- * model can neither go back to nor compare with, even if the tools are created anew over a stored filesystem.
+ * Start of the names of all checkpoints that the model makes, goes back to or compares with. Checkpoints of the program
+ * with other names are out of its reach.
  */
 const PREFIX = 'tools:';
 
@@ -68,7 +68,7 @@ export const rollback: Definition<'rollback'> = {
 
 /** Maximum length of a whole diff, in UTF-16 code units. Pages are taken from it. */
 const MAX_DIFF_LENGTH = 2_000_000;
-/** The last line of a diff that was cut. No other line of a diff starts with a bracket. */
+/** The last line of a diff that `formatDiff` has cut. */
 const CUT = /^\[Cut after /;
 
 interface DiffInput {
@@ -131,7 +131,7 @@ async function numbered(fileSystem: FileSystem, call: ToolCallOptions): Promise<
       await fileSystem.checkpoint(`${PREFIX}${number}`, call);
       return `${number}`;
     } catch (error) {
-      // The name is taken: by another sandbox, whose checkpoints this list may not show, or since the list was read.
+      // The name was taken since the list was read, or by a checkpoint that the list does not show.
       if (!isFsError(error, 'EEXIST')) throw error;
     }
   }
@@ -143,7 +143,7 @@ async function explained<T>(authorizer: Authorizer, work: () => Promise<T>, name
     return await work();
   } catch (error) {
     if (!isFsError(error)) throw error;
-    // Errors name the checkpoint with the prefix, which the model does not know.
+    // The model does not know the prefix.
     const own = error.path?.startsWith(PREFIX) ? error.path.slice(PREFIX.length) : name;
     if (error.code === 'ENOENT') {
       const advice = authorizer.offered.has('checkpoint') ? ' Make one with checkpoint.' : '';

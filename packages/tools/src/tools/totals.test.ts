@@ -79,7 +79,7 @@ describe('grep', () => {
     const files = { '/lines': `${`${'a'.repeat(4_000)} plain`.repeat(8)}\n`.repeat(count) };
     const { call } = createFileTools(whole(memory(files)));
     const { text, structured } = await call('grep', { pattern, ignore_case: true, path: '/lines' });
-    // An expression would have been looked for in the beginning of each line only.
+    // A search for an expression would look only at the beginning of each line.
     expect(structured).toMatchObject({ total: count });
     expect(text).not.toContain('characters were searched');
   });

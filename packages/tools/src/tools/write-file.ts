@@ -37,7 +37,7 @@ export const writeFile: Definition<'write_file'> = {
   },
 };
 
-/** Replaces a file that the model has read. Unlike `write` of the sandbox, it does not create missing directories. */
+/** Replaces a file that the model has read, without creating missing directories. */
 async function overwrite(
   { sandbox }: Authorizer,
   file: string,
