@@ -66,7 +66,7 @@ export function* childPolicy(parent: Parent, options: ParsedDeriveOptions): Call
 }
 
 /**
- * Returns the policy of a child's lists; without lists, one of no access, or of the parent's if it is inherited.
+ * Returns the policy of a child's lists. Without lists, the child has no access, or that of its parent with `inherit`.
  * @throws SandboxPermissionEscalationError, and what the filesystem throws
  */
 function* allowedPolicy(parent: Parent, options: ParsedDeriveOptions): CallSequence<ChildPolicy> {
@@ -122,7 +122,7 @@ function* prefixOf(
   return parentPath(found.path);
 }
 
-/** Returns where an entry leads, as far as the parent may see. */
+/** Returns where an entry leads. Calls `refuse` if the filesystem of the parent denies access to it. */
 function* findFor(
   { explain, fileSystem }: Parent,
   entry: string,

@@ -49,7 +49,7 @@ export type SandboxViolation = SandboxError;
 export const FileSandboxError = SandboxError;
 export type FileSandboxError = SandboxError;
 
-/** The path is outside what the sandbox may access, or leads there. Code EACCES. */
+/** The path is outside of what the sandbox may access, or leads outside. Code EACCES. */
 export class PathNotInSandboxError extends SandboxError {
   override readonly name = 'PathNotInSandboxError';
   readonly readableRoots: readonly string[];
@@ -126,7 +126,10 @@ export class SandboxPermissionEscalationError extends SandboxError {
   readonly readableRoots: readonly string[];
   readonly writableRoots: readonly string[];
 
-  /** @param problem what was requested and why it is refused, @param advice what can be requested instead */
+  /**
+   * @param problem what was requested and why it is refused
+   * @param advice what can be requested instead
+   */
   constructor(problem: string, parent: Words, advice: string) {
     const readable = `Readable paths of the parent: ${listed(parent.readableRoots)}`;
     const writable = `Writable paths of the parent: ${listed(parent.writableRoots)}`;

@@ -15,8 +15,8 @@ export interface FollowOptions {
 
 /**
  * Files by the paths that a model writes, and errors that it can act on. `createFileTools` of `@scratchfs/tools` takes
- * any object of this shape, and {@link Sandbox} implements it. Throw the errors of this package, so that a model reads
- * them: others count as faults of the program.
+ * any object of this shape, and {@link Sandbox} implements it. Throw the errors of this package or `FsError`, so that a
+ * model can read them.
  */
 export interface FileSandbox {
   /** Readable paths, for messages; empty means none. */

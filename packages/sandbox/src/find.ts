@@ -19,10 +19,10 @@ export interface Found {
 }
 
 /**
- * Follows links to the end of a path. If nothing exists there yet, that is where a write would create it; a file whose
- * suffix is not allowed counts as nothing, so that no result tells whether it exists. The filesystem follows or reports
- * each link, so that its guard sees each step.
- * @throws FsError ELOOP after 40 links, and what else the filesystem throws
+ * Follows links to the end of a path. If nothing exists there, the result is the path at which a write would create it.
+ * A file whose suffix is not allowed counts as missing, so that the result does not tell whether it exists. The
+ * filesystem follows or reports each link, so that its guard sees each step.
+ * @throws FsError ELOOP for too many links, and what else the filesystem throws
  */
 export function* find(fileSystem: FileSystem, path: string): CallSequence<Found> {
   try {

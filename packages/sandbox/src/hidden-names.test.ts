@@ -94,7 +94,7 @@ const GUARDS: Readonly<Record<string, Guard>> = {
     }),
 };
 
-// Stacks without frames: those are of this program, and slow to make.
+// Frames of a stack name files of this program, and are slow to make.
 const { stackTraceLimit } = Error;
 beforeAll(() => {
   Error.stackTraceLimit = 0;
@@ -110,7 +110,7 @@ const CHANGE_NAMES = Object.keys(CHANGES);
 
 it.each(PAIRS)('$name over $world never names what it hides', async ({ create, guard, number }) => {
   const wrong: string[] = [];
-  // Every pair meets some of the changes and errors; the pairs together meet all of them in all methods.
+  // Each pair runs two of the changes.
   for (const change of [0, 2].map((i) => CHANGE_NAMES[(number + i) % CHANGE_NAMES.length] as string))
     for (const name of await namesAfterChange(await create(), guard, change)) wrong.push(`${change}: ${name}`);
   wrong.push(...(await namesInFailures(await create(), guard, number)));

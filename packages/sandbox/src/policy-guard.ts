@@ -88,8 +88,8 @@ function placeRefusal(policy: Policy, path: string, access: Access, kind: Kind):
 }
 
 /**
- * Reports whether a request is about an entry that a link or a rename gives another name, which could be readable, or
- * that a rename replaces. Such an entry must be readable under its current name.
+ * Reports whether a request belongs to a link, or to a rename that takes a name away. Its path must then be readable,
+ * because the entry could become readable under another name.
  */
 function isMoved({ access, syscall }: AccessRequest): boolean {
   return syscall === 'link' || (syscall === 'rename' && access === 'remove');

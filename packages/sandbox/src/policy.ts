@@ -3,10 +3,7 @@ import type { DenyList } from './deny-list.js';
 import { rootOf } from './namespace.js';
 import type { SandboxRoot } from './sandbox-root.js';
 
-/**
- * Access by paths of the filesystem without links. Immutable; rules on the name or size of a file are in its {@link
- * SandboxRoot}.
- */
+/** Access by paths of the filesystem without links. The rules on suffixes and sizes are in {@link SandboxRoot}. */
 export interface Policy {
   /** Directories that may be read with everything under them, in the given order; one may lie within another. */
   readonly readableRoots: readonly string[];
@@ -105,7 +102,7 @@ export class ChildPolicy implements Policy {
     return leadsTo(path, this.#roots) && canLook(this.parent, path);
   }
 
-  /** If the parent may write there but not read, the child sees no names, even on the path to its own root. */
+  /** On the way to its own roots, the child may list a directory only if its parent may. */
   canList(path: string): boolean {
     return this.canRead(path) || (this.isOnTheWay(path) && this.parent.canList(path));
   }
@@ -157,7 +154,7 @@ export class DenyPolicy implements Policy {
     return this.#inner.isEntry(path) && !this.#list.has(path);
   }
 
-  /** Under any path that is not hidden there may be a name that is. */
+  /** A name under a path may be hidden although the path is not. */
   isUniform(path: string): boolean {
     return this.denies(path);
   }
@@ -175,7 +172,7 @@ function leadsTo(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => root !== path && isWithin(root, path));
 }
 
-/** Returns the intersections of prefixes and roots. A root keeps its name even if a prefix surrounds it. */
+/** Returns the intersections of prefixes and roots. One that lies within another is kept only if it is a root. */
 function common(prefixes: readonly string[] | undefined, roots: readonly string[]): readonly string[] {
   if (prefixes === undefined) return roots;
   const both = prefixes.flatMap((prefix) =>

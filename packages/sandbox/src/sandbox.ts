@@ -263,7 +263,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     }
   }
 
-  /** Returns the root of a path if the root is a link, or lies behind one: then everything under it leads outside. */
+  /** Returns the root of a path if the root is a link or lies behind one. */
   *#linkedRoot(path: string): CallSequence<SandboxRoot | undefined> {
     const { fileSystem, namespace } = this.#access;
     const root = rootOf(namespace.roots, path);
@@ -271,7 +271,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
     try {
       return (yield* invoke<string>(fileSystem, 'realpath', [root.path])) === root.path ? undefined : root;
     } catch {
-      // The refusal itself is reported.
+      // The caller reports the refusal itself.
       return undefined;
     }
   }
@@ -292,7 +292,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
       const found = yield* follow ? find(fileSystem, path) : findName(fileSystem, path);
       // A read of a hidden file fails like that of a missing one. A write is refused with a reason.
       if (access === 'read' && policy.denies(found.path)) throw new FsError('ENOENT', { syscall: 'open', path });
-      // A directory that only leads to allowed paths can be listed, but listing is not asked for here.
+      // A directory that only leads to allowed paths can be listed, but not read.
       const isOutside = access === 'read' && !policy.canRead(found.path);
       const refusal: Refusal | undefined = isOutside
         ? { kind: 'outside' }
@@ -363,7 +363,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
         return yield* entriesIn(fileSystem, { path, name: namespace.show(path) as string }, pattern, glob);
       });
     } catch (error) {
-      // No listing shows a file with a wrong suffix, so asking for it by name does not either.
+      // Listings leave out files with a wrong suffix, so a listing of one reports that it does not exist.
       if (!(error instanceof SuffixNotAllowedError)) throw error;
       throw new FsError('ENOENT', { syscall: 'scandir', path: given });
     }
@@ -374,9 +374,7 @@ function listed({ path, kind, size }: LocatedEntry): ListedEntry {
   return { path, kind, size: kind === 'file' || kind === 'symlink' ? size : 0 };
 }
 
-/**
- * Returns where a path leads, or the path itself if its links cannot be followed: it is then refused when it is used.
- */
+/** Returns where a path leads, or the path itself if its links cannot be followed. */
 function* whereItLeads(fileSystem: FileSystem, path: string): CallSequence<string> {
   try {
     return (yield* find(fileSystem, path)).path;
@@ -387,8 +385,8 @@ function* whereItLeads(fileSystem: FileSystem, path: string): CallSequence<strin
 }
 
 /**
- * Creates a file and the directories that lead to it: atomically, if the filesystem has transactions. Otherwise the new
- * directories are removed again if the file cannot be written, unless they are in use by then.
+ * Creates a file and the directories that lead to it: atomically, if the filesystem has transactions. Otherwise, if the
+ * file cannot be written, the new directories are removed as far as they are empty.
  */
 function* writeWithParents(fileSystem: FileSystem, path: string, content: string): CallSequence<void> {
   const work = function* (target: FileSystem): CallSequence<void> {

@@ -70,8 +70,8 @@ const TAKES_LINKS: readonly string[] = [
 ];
 
 /**
- * Tries every method on everything outside, in both forms, and returns what went wrong: something was read or changed,
- * or existing paths could be told from missing ones.
+ * Tries all probes on paths outside, in both forms, and returns what went wrong: something was read or changed, or
+ * existing paths could be told from missing ones.
  */
 export async function attack(world: World): Promise<string[]> {
   const built = await build(world);

@@ -2,7 +2,7 @@ import { asyncStorage, type FileSystem, FsError, OutcomeUnknownError, StorageErr
 import { memoryBackend } from '@scratchfs/memory';
 import { testClock } from './memory.js';
 
-/** Makes what it belongs to fail, once it is armed, with errors that name hidden things in every way. */
+/** Fails `check` while it is armed, with errors that contain hidden names in several ways. */
 export class Failure {
   #next: number | undefined;
 
@@ -53,7 +53,8 @@ const TELLING_ERRORS: readonly (() => unknown)[] = [
 type Methods = Record<string | symbol, (...args: readonly unknown[]) => unknown>;
 
 /**
- * Returns a filesystem that is not the engine's own. Its methods, handles and iterators fail once `failure` is armed.
+ * Returns a filesystem that is not the engine's own. Its methods, handles and iterators, except those that close, fail
+ * while `failure` is armed.
  */
 export function failing(fileSystem: FileSystem, failure: Failure): FileSystem {
   const wrap = <T extends object>(object: T): T =>
@@ -91,7 +92,7 @@ function isWrapped(result: unknown): result is object {
   return 'readdir' in result || 'truncate' in result || Symbol.asyncIterator in result;
 }
 
-/** Returns a storage in memory whose requests fail once `failure` is armed. */
+/** Returns a storage in memory whose requests, except `close` and `watch`, fail while `failure` is armed. */
 export function failingStorage(failure: Failure) {
   const backend = memoryBackend({ clock: testClock() });
   const wrap = <T extends object>(object: T): T =>

@@ -12,7 +12,7 @@ const FILE = `${DIRECTORY}/mine.txt`;
 const INNER = `${DIRECTORY}/dir/inner.txt`;
 const OTHER = `${DIRECTORY}/two.txt`;
 
-/** The tree that every sandbox of the attacks knows, and hidden entries with a telling name. */
+/** The tree of the attacks, with some more files and a hidden name. */
 export const NAMES: typeof FILES = {
   ...FILES,
   [INNER]: 'inner',
@@ -43,7 +43,7 @@ export const CHANGES: Readonly<Record<string, (fileSystem: FileSystem) => Promis
   },
 };
 
-/** Arguments for every method of an open file. */
+/** Arguments for the methods of an open file. */
 const HANDLE_CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   stat: [[]],
   read: [[new Uint8Array(2)], [new Uint8Array(2), 0]],
@@ -82,7 +82,7 @@ export async function namesAfterChange(world: HiddenNamesWorld, guard: Guard, ch
   return wrong;
 }
 
-/** Uses every method, handle, stream, watcher and transaction of a filesystem whose lower one fails. */
+/** Uses methods, handles, streams, watchers and transactions of a filesystem over one that fails. */
 export async function namesInFailures(world: HiddenNamesWorld, guard: Guard, first: number): Promise<string[]> {
   const { wrong, attempt } = collector();
   const fs = await guard(world.fileSystem);
@@ -218,7 +218,7 @@ async function openAll(fs: FileSystem): Promise<{ works: Work[]; end: () => Prom
   return { works, end };
 }
 
-/** Returns calls of every method of a handle. */
+/** Returns the {@link HANDLE_CALLS} of a handle. */
 function handleCalls(handle: FileHandle | SyncFileHandle, form: '' | 'Sync' = ''): Work[] {
   const methods = handle as unknown as Methods;
   return Object.entries(HANDLE_CALLS).flatMap(([name, lists]) =>

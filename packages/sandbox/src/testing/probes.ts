@@ -22,13 +22,10 @@ type Effect = Probe['effect'];
 
 const at = (effect: Effect, rest: Partial<Probe> = {}): Rows => [{ effect, args: (path) => [path], ...rest }];
 
-/** Methods without a path: they have their own tests. */
+/** Probes of a property, or of a method that takes no path: none. */
 const WHOLE: Rows = [];
 
-/**
- * Probes of every method at a path; a missing method does not compile, and one found by reflection without a test
- * fails.
- */
+/** Probes by the name of the method. A public method without an entry does not compile. */
 export const PROBES = {
   kind: WHOLE,
   capabilities: WHOLE,
@@ -178,7 +175,8 @@ async function drained(name: PublicName, answer: unknown, ask: () => Promise<unk
 }
 
 /**
- * A refused watcher reports it with its first step: before anything requested after it, however slow the storage is.
+ * Returns the first step of a watcher, or `nothing yet` after some later requests. A refused watcher has rejected its
+ * first step before.
  */
 async function watched(events: AsyncIterableIterator<unknown>, ask: () => Promise<unknown>): Promise<unknown> {
   const first = events.next();

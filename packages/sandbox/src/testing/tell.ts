@@ -1,6 +1,6 @@
 /**
- * Returns everything that a value reveals, as text: bytes as characters, errors with their fields and causes but
- * without stacks, entries, dates. Values at a depth of more than six are left out.
+ * Formats a value with its own properties: bytes as characters, errors with their fields and causes but without stacks.
+ * Values at a depth of more than six are left out.
  */
 export function tell(value: unknown, depth = 0): string {
   if (value instanceof Uint8Array) return Array.from(value, (byte) => String.fromCharCode(byte)).join('');
