@@ -35,7 +35,7 @@ export const benchmarks = [
   },
   {
     name: 'browser',
-    measures: 'IndexedDB in Chromium beside plain transactions and unstorage',
+    measures: 'IndexedDB in Chromium beside plain transactions, private files and unstorage',
     options: '<operations>',
     script: 'test/browser/bench.ts',
   },

@@ -16,11 +16,13 @@ const FLAGS = [
 
 /** A browser with tabs of one origin, which serves `page.ts`. */
 export class TestBrowser implements AsyncDisposable {
+  readonly #program: string;
   readonly #browser: Browser;
   readonly #site: Server;
   readonly context: BrowserContext;
 
-  private constructor(browser: Browser, site: Server, context: BrowserContext) {
+  private constructor(program: string, browser: Browser, site: Server, context: BrowserContext) {
+    this.#program = program;
     this.#browser = browser;
     this.#site = site;
     this.context = context;
@@ -47,16 +49,21 @@ export class TestBrowser implements AsyncDisposable {
     );
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const browser = await chromium.launch({ executablePath: program, args: FLAGS });
-    return new TestBrowser(browser, site, await browser.newContext());
+    return new TestBrowser(program, browser, site, await browser.newContext());
   }
 
   get origin(): string {
     return `http://127.0.0.1:${(this.#site.address() as AddressInfo).port}`;
   }
 
-  /** Returns a context with a storage of its own. */
+  /** Returns a context with a storage of its own, in memory as that of a private window. */
   newContext(): Promise<BrowserContext> {
     return this.#browser.newContext();
+  }
+
+  /** Starts another browser, whose profile lies on the disk. Closing the context ends it. */
+  startWithProfile(folder: string): Promise<BrowserContext> {
+    return chromium.launchPersistentContext(folder, { executablePath: this.#program, args: FLAGS });
   }
 
   /** Opens a tab. All tabs of a context share one IndexedDB. */

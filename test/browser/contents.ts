@@ -70,17 +70,21 @@ async function indexedDbStore(
 /** The part of a worker's file handle that TypeScript's library of pages does not have. */
 interface WorkerFileHandle {
   createSyncAccessHandle(): Promise<{
-    write(bytes: Uint8Array): number;
+    write(bytes: Uint8Array, options: { readonly at: number }): number;
     read(bytes: Uint8Array, options: { readonly at: number }): number;
     flush(): void;
     close(): void;
   }>;
 }
 
-/** A file for each content. @param isFlushed wait for the disk after a write */
-async function fileStore(isFlushed: boolean): Promise<ContentStore> {
+/**
+ * A file for each content.
+ * @param isFlushed wait for the disk after a write
+ * @param isOpened read with an exclusive handle, not as a `File`
+ */
+async function fileStore(isFlushed: boolean, isOpened: boolean): Promise<ContentStore> {
   const origin = await navigator.storage.getDirectory();
-  const folder = await origin.getDirectoryHandle(`flushed-${isFlushed}`, { create: true });
+  const folder = await origin.getDirectoryHandle(`${isFlushed}-${isOpened}`, { create: true });
   const open = async (name: string) => {
     const file: unknown = await folder.getFileHandle(name, { create: true });
     return (file as WorkerFileHandle).createSyncAccessHandle();
@@ -88,11 +92,15 @@ async function fileStore(isFlushed: boolean): Promise<ContentStore> {
   return {
     write: async (name, bytes) => {
       const handle = await open(name);
-      handle.write(bytes);
+      for (let at = 0; at < bytes.length; at += MIB) handle.write(bytes.subarray(at, at + MIB), { at });
       if (isFlushed) handle.flush();
       handle.close();
     },
     read: async (name, offset, length) => {
+      if (!isOpened) {
+        const file = await (await folder.getFileHandle(name)).getFile();
+        return new Uint8Array(await file.slice(offset, offset + length).arrayBuffer());
+      }
       const handle = await open(name);
       const bytes = new Uint8Array(length);
       handle.read(bytes, { at: offset });
@@ -102,26 +110,31 @@ async function fileStore(isFlushed: boolean): Promise<ContentStore> {
   };
 }
 
+async function storageStore(contents: 'database' | 'opfs'): Promise<ContentStore> {
+  // What a client has written is in its memory, so another one reads.
+  const open = () =>
+    createFileSystem({ storage: new IndexedDbStorage(`in-${contents}`, { contents, maxCacheBytes: 0 }) });
+  const [writer, reader] = [await open(), await open()];
+  return {
+    write: (name, bytes) => writer.writeFile(`/${name}`, bytes),
+    read: async (name, offset, length) => {
+      await using file = await reader.open(`/${name}`);
+      const bytes = new Uint8Array(length);
+      await file.read(bytes, offset);
+      return bytes;
+    },
+  };
+}
+
 const STORES: Readonly<Record<string, () => Promise<ContentStore>>> = {
   'IndexedDB, an ArrayBuffer': () => indexedDbStore('whole', WHOLE, (bytes) => bytes.buffer),
   'IndexedDB, ArrayBuffers of 1 MiB': () => indexedDbStore('parts', MIB, (bytes) => bytes.buffer),
   'IndexedDB, a Blob': () => indexedDbStore('blobs', WHOLE, (bytes) => new Blob([bytes])),
-  IndexedDbStorage: async () => {
-    // What a client has written is in its memory, so another one reads.
-    const open = () => createFileSystem({ storage: new IndexedDbStorage('contents', { maxCacheBytes: 0 }) });
-    const [writer, reader] = [await open(), await open()];
-    return {
-      write: (name, bytes) => writer.writeFile(`/${name}`, bytes),
-      read: async (name, offset, length) => {
-        await using file = await reader.open(`/${name}`);
-        const bytes = new Uint8Array(length);
-        await file.read(bytes, offset);
-        return bytes;
-      },
-    };
-  },
-  'private files': () => fileStore(false),
-  'private files, flushed': () => fileStore(true),
+  IndexedDbStorage: () => storageStore('database'),
+  "IndexedDbStorage, contents 'opfs'": () => storageStore('opfs'),
+  'private files': () => fileStore(false, true),
+  'private files, flushed': () => fileStore(true, true),
+  'private files, flushed, read as a File': () => fileStore(true, false),
 };
 
 /**

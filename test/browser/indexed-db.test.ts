@@ -240,6 +240,202 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
     await context.close();
   });
 
+  describe('with contents in private files', () => {
+    const LENGTH = 3 * 2 ** 20;
+
+    it('passes the suite of object stores, every object that is put a file', async () => {
+      const page = await browser.newTab();
+      const { passed, failed } = await page.evaluate(() => tools.inWorker('storeSuite', 1));
+      expect(failed).toEqual([]);
+      expect(passed).toBeGreaterThan(30);
+      await page.close();
+    });
+
+    it('is refused in a page', async () => {
+      const page = await browser.newTab();
+      const { kind, message } = await page.evaluate(async () => {
+        try {
+          return new tools.IndexedDbStorage('page', { contents: 'opfs' }) as never;
+        } catch (error) {
+          const { kind, message } = error as { kind: string; message: string };
+          return { kind, message };
+        }
+      });
+      expect(kind).toBe('unsupported');
+      expect(message).toMatch(/Only dedicated workers can write private files: use contents "opfs" in a worker/);
+      await page.close();
+    });
+
+    it('is read, replaced, collected and destroyed by a page', async () => {
+      const page = await browser.newTab();
+      const name = newName();
+      const result = await page.evaluate(
+        async ([name, length]) => {
+          const paths = ['/a', '/b'];
+          await tools.inWorker('writeLarge', name, paths, length);
+          const written = await tools.filesOf(name);
+          const read = await tools.readLarge(name, paths, length);
+          const fs = await tools.openHere(name);
+          const range = new Uint8Array(5);
+          const file = await fs.open('/b');
+          await file.read(range, length - 3);
+          await file.close();
+          const storage = new tools.IndexedDbStorage(name);
+          const collector = await tools.createFileSystem({ storage });
+          await collector.writeFile('/a', 'small');
+          await storage.collectGarbage();
+          const collected = await tools.filesOf(name);
+          // A large content that a page has written, which the worker reads beside its own.
+          await tools.writeLarge(name, ['/c'], length);
+          const inWorker = await tools.inWorker('readLarge', name, ['/b', '/c'], length);
+          const tail = [...((await fs.readFile('/b')) as Uint8Array).slice(-3), 0, 0];
+          await storage.destroy();
+          return { written, read, range: [...range], tail, collected, inWorker, left: await tools.filesOf(name) };
+        },
+        [name, LENGTH] as const,
+      );
+      expect(result).toMatchObject({ written: [LENGTH, LENGTH], read: ['/a', '/b'], collected: [LENGTH] });
+      expect(result.range).toEqual(result.tail);
+      expect(result).toMatchObject({ inWorker: ['/b', '/c'], left: undefined });
+      await page.close();
+    });
+
+    it('leaves files if only the database is deleted, which destroy() of the next filesystem of the name deletes', async () => {
+      const context = await browser.newContext();
+      const page = await browser.newTab(context);
+      const left = await page.evaluate(async (length) => {
+        await tools.inWorker('writeLarge', 'again', ['/a'], length);
+        await new Promise((resolve) => {
+          indexedDB.deleteDatabase('scratchfs').onsuccess = resolve;
+        });
+        const storage = new tools.IndexedDbStorage('again');
+        const fs = await tools.createFileSystem({ storage });
+        const found = [await fs.readdir('/'), await tools.filesOf('again')];
+        await storage.destroy();
+        return [...found, await tools.filesOf('again')];
+      }, LENGTH);
+      expect(left).toEqual([[], [LENGTH], undefined]);
+      await context.close();
+    });
+
+    it('is written and read by two workers at the same time', async () => {
+      const page = await browser.newTab();
+      const name = newName();
+      const whole = await page.evaluate(
+        async ([name, length]) => {
+          const paths = [1, 2].map((worker) => Array.from({ length: 6 }, (_, i) => `/${worker}-${i}`));
+          await Promise.all(paths.map((own) => tools.inWorker('writeLarge', name, own, length)));
+          const read = [0, 1].map(() => tools.inWorker('readLarge', name, paths.flat(), length));
+          return (await Promise.all(read)).map((paths) => paths.length);
+        },
+        [name, LENGTH] as const,
+      );
+      expect(whole).toEqual([12, 12]);
+      await page.close();
+    });
+
+    it('does not show a file that a worker has half written when it ends, and collects it', async () => {
+      const page = await browser.newTab();
+      const name = newName();
+      const result = await page.evaluate(async (name) => {
+        await tools.inWorker('writeHalf', name);
+        const half = await tools.filesOf(name);
+        const store = new tools.IndexedDbObjectStore('scratchfs', name, false);
+        const listed = (await store.list('objects/')).names;
+        const found = await Promise.all(listed.map((name) => store.get(name, 0, 1)));
+        const unfinished = found.filter((bytes) => bytes === undefined).length;
+        const storage = new tools.IndexedDbStorage(name);
+        const fs = await tools.createFileSystem({ storage });
+        const names = await fs.readdir('/');
+        await storage.collectGarbage();
+        return { half, unfinished, names, left: await tools.filesOf(name) };
+      }, name);
+      expect(result).toEqual({ half: [2 ** 20], unfinished: 1, names: [], left: [] });
+      await page.close();
+    });
+
+    it(`keeps every acknowledged file of ${KILLS} tabs that are killed`, async () => {
+      const name = newName();
+      const page = await browser.newTab();
+      for (let kill = 0; kill < KILLS; kill++) {
+        const tab = await browser.newTab();
+        const said: string[] = [];
+        const begun = new Promise<void>((resolve) => {
+          tab.on('console', (message) => {
+            said.push(message.text());
+            resolve();
+          });
+        });
+        const paths = Array.from({ length: 100 }, (_, i) => `/${i}`);
+        const ended = tab
+          .evaluate(([name, paths, length]) => tools.inWorker('writeLarge', name, paths, length), [
+            name,
+            paths,
+            LENGTH,
+          ] as const)
+          .catch(() => 'killed');
+        await begun;
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 100));
+        const session = await browser.context.newCDPSession(tab);
+        await Promise.race([session.send('Page.crash').catch(() => {}), tab.waitForEvent('crash')]);
+        expect(await ended).toBe('killed');
+        await tab.close();
+        const { read, left } = await page.evaluate(
+          async ([name, said, length]) => {
+            const read = await tools.readLarge(name, said, length);
+            const storage = new tools.IndexedDbStorage(name);
+            const fs = await tools.createFileSystem({ storage });
+            for (const path of await fs.readdir('/')) await fs.rm(`/${path}`);
+            await storage.collectGarbage();
+            await storage.close();
+            return { read, left: await tools.filesOf(name) };
+          },
+          [name, said, LENGTH] as const,
+        );
+        expect(read).toEqual(said);
+        expect(left).toEqual([]);
+      }
+      await page.close();
+    });
+
+    it('reports a full origin, leaves no part of a file, and goes on when there is space', async () => {
+      const context = await browser.newContext();
+      const page = await browser.newTab(context);
+      const session = await context.newCDPSession(page);
+      const { origin } = browser;
+      await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 2_000_000 });
+      const fill = () => page.evaluate(() => tools.inWorker('fill'));
+      const message = expect.stringMatching(/no more space: \d+ of \d+ bytes are used/);
+      const outcome = { kind: 'full', message, mayHaveHappened: false };
+      expect(await fill()).toEqual({ outcome, text: 'kept', names: ['a'], files: [0] });
+      await session.send('Storage.overrideQuotaForOrigin', { origin });
+      expect(await fill()).toEqual({
+        outcome: { kind: 'written' },
+        text: 'kept',
+        names: ['a', 'large'],
+        files: [0, 4 * 2 ** 20],
+      });
+      await context.close();
+    });
+
+    it('survives the end of the browser', async () => {
+      const folder = nodeFs.mkdtempSync(join(tmpdir(), 'scratchfs-profile-'));
+      try {
+        const first = await browser.startWithProfile(folder);
+        const given = ['kept', ['/a', '/b'], LENGTH] as const;
+        const writer = await browser.newTab(first);
+        await writer.evaluate((given) => tools.inWorker('writeLarge', ...given), given);
+        await first.close();
+        const second = await browser.startWithProfile(folder);
+        const reader = await browser.newTab(second);
+        expect(await reader.evaluate((given) => tools.readLarge(...given), given)).toEqual(['/a', '/b']);
+        await second.close();
+      } finally {
+        nodeFs.rmSync(folder, { recursive: true, force: true });
+      }
+    });
+  });
+
   it('is denied to a page without an origin of its own', async () => {
     const page = await browser.newTab();
     const outcome = await page.evaluate(async () => {

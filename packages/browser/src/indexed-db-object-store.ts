@@ -2,8 +2,13 @@ import { type BackendCall, StorageError } from '@scratchfs/core';
 import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs/core/object-tree';
 import { Database, HEADS, OBJECTS } from './database.js';
 import { toStorageError } from './indexed-db-errors.js';
+import { PrivateFiles } from './private-files.js';
 
 const NAMES_PER_PAGE = 1_000;
+/** Greatest size of an object if all lie in IndexedDB, which reads whole values only: a range costs as much as all. */
+const MAX_VALUE_BYTES = 2 ** 20;
+/** Value of an object whose bytes lie in a private file. It is stored once the file is complete; until then, no client reads the file. */
+const IN_FILE = true;
 /** Greater than every character of a name. */
 const LAST = '~';
 
@@ -12,37 +17,49 @@ interface HeadRow {
   readonly bytes: ArrayBuffer;
 }
 
-/** Stores the objects of a filesystem, and its head, in an IndexedDB database. */
+/** Stores the objects of a filesystem, and its head, in an IndexedDB database, and large objects in private files. */
 export class IndexedDbObjectStore implements ObjectStore {
-  /** Below the default, because IndexedDB reads whole values only: a range of a value costs as much as all of it. */
-  readonly maxObjectBytes = 2 ** 20;
+  readonly maxObjectBytes: number | undefined;
   readonly #name: string;
   readonly #database: Database;
+  readonly #files: PrivateFiles;
+  readonly #minFileBytes: number;
   readonly #writing: IDBTransactionOptions;
   readonly #watchers = new Set<() => void>();
   /** Name of the `BroadcastChannel` on which clients tell each other that the head has changed. */
   readonly #channelName: string;
   #channel: BroadcastChannel | undefined;
 
-  /** @param isFlushed whether a commit waits for the disk */
-  constructor(database: string, name: string, isFlushed: boolean) {
+  /**
+   * @param isFlushed whether a commit waits for the disk
+   * @param minFileBytes size from which a new object becomes a private file; only in workers
+   */
+  constructor(database: string, name: string, isFlushed: boolean, minFileBytes?: number) {
     this.#name = name;
+    this.#minFileBytes = minFileBytes ?? Number.POSITIVE_INFINITY;
+    this.maxObjectBytes = minFileBytes === undefined ? MAX_VALUE_BYTES : undefined;
     this.#database = new Database(database, () => this.#changed());
     this.#writing = { durability: isFlushed ? 'strict' : 'relaxed' };
     this.#channelName = `scratchfs ${database} ${name}`;
+    this.#files = new PrivateFiles(this.#channelName);
   }
 
   async get(name: string, offset: number, length: number, _call?: BackendCall): Promise<Uint8Array | undefined> {
-    const value = await this.#read(OBJECTS, (store) => store.get(this.#key(name)));
+    const value: unknown = await this.#read(OBJECTS, (store) => store.get(this.#key(name)));
+    if (value === IN_FILE) return this.#files.read(name, offset, length);
     return value === undefined ? undefined : rangeOf(value, offset, length);
   }
 
-  put(name: string, bytes: Uint8Array, _call?: BackendCall): Promise<void> {
-    return this.#write([OBJECTS], (transaction) => this.#put(transaction, name, bytes));
+  async put(name: string, bytes: Uint8Array, _call?: BackendCall): Promise<void> {
+    if (bytes.length < this.#minFileBytes)
+      return this.#write([OBJECTS], (transaction) => this.#put(transaction, name, bytes));
+    await this.#files.write(name, bytes);
+    await this.#write([OBJECTS], (transaction) => transaction.objectStore(OBJECTS).put(IN_FILE, this.#key(name)));
   }
 
-  delete(names: readonly string[], _call?: BackendCall): Promise<void> {
-    return this.#write([OBJECTS], (transaction) => {
+  async delete(names: readonly string[], _call?: BackendCall): Promise<void> {
+    await this.#files.delete(names);
+    await this.#write([OBJECTS], (transaction) => {
       const store = transaction.objectStore(OBJECTS);
       for (const name of names) store.delete(this.#key(name));
     });
@@ -53,7 +70,10 @@ export class IndexedDbObjectStore implements ObjectStore {
     const range = IDBKeyRange.bound(from, to, cursor !== undefined, true);
     const keys = await this.#read(OBJECTS, (store) => store.getAllKeys(range, NAMES_PER_PAGE));
     const names = (keys ?? []).map((key) => String(key).slice(this.#name.length + 1));
-    return { names, cursor: names.length === NAMES_PER_PAGE ? names.at(-1) : undefined };
+    const next = names.length === NAMES_PER_PAGE ? names.at(-1) : undefined;
+    // Also the files without a value: a tab was killed while it wrote, or the database was deleted.
+    if (cursor === undefined) names.push(...(await this.#files.list(prefix)));
+    return { names, cursor: next };
   }
 
   async readHead(known: string | undefined, _call?: BackendCall): Promise<StoredHead | 'unchanged' | undefined> {
@@ -86,8 +106,9 @@ export class IndexedDbObjectStore implements ObjectStore {
     };
   }
 
-  deleteHead(_call?: BackendCall): Promise<void> {
-    return this.#write([HEADS], (transaction) => {
+  async deleteHead(_call?: BackendCall): Promise<void> {
+    await this.#files.deleteFolder();
+    await this.#write([HEADS], (transaction) => {
       transaction.objectStore(HEADS).delete(this.#name);
       this.#announce();
     });

@@ -181,7 +181,8 @@ describe('IndexedDbStorage in an origin', () => {
     ['x', { durability: 'maybe' }, /must be "fsync" or "process"/],
     ['x', { database: '' }, /database must be a text/],
     ['x', { databse: 'x' }, /databse/],
-    ['x', { contents: 'opfs' }, /IndexedDbStorage has no option 'contents'/],
+    ['x', { contents: 'files' }, /contents must be "database" or "opfs"/],
+    ['x', { contents: 'opfs' }, /Only dedicated workers can write private files: use contents "opfs" in a worker/],
   ])('refuses the name %j with options %j', (name, options, message) => {
     expect(() => new IndexedDbStorage(name as string, options as IndexedDbStorageOptions)).toThrow(message);
   });

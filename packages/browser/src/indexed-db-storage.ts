@@ -10,7 +10,8 @@ import { type IndexedDbPlace, type IndexedDbStorageOptions, parseOptions, parseP
  * Failures are `StorageError`s. If the origin has no more space, a write fails with the kind `full`, and the message
  * says how much is used if the browser tells it. After the user or another tab has deleted the database, calls fail
  * with `lost`; with a database of a newer version, with `version`.
- * @throws TypeError, RangeError for options of a wrong kind
+ * @throws TypeError, RangeError for options of a wrong kind; StorageError `unsupported` for `contents: 'opfs'` outside a
+ *   dedicated worker
  */
 export class IndexedDbStorage extends ObjectTreeStorage {
   /**
@@ -19,8 +20,11 @@ export class IndexedDbStorage extends ObjectTreeStorage {
    */
   constructor(name?: string, options?: IndexedDbStorageOptions) {
     const settings = parseOptions(name, options);
-    const store = new IndexedDbObjectStore(settings.database, settings.name, settings.isFlushed);
-    super(store, { timer: browserTimer, ...settings.tree });
+    const { database, isFlushed, minFileBytes } = settings;
+    super(new IndexedDbObjectStore(database, settings.name, isFlushed, minFileBytes), {
+      timer: browserTimer,
+      ...settings.tree,
+    });
   }
 
   /** Returns the names of the filesystems in a database of the origin, sorted. @throws StorageError */

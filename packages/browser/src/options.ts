@@ -1,5 +1,10 @@
+import { StorageError } from '@scratchfs/core';
 import { checkFileSystemName, checkOptions } from '@scratchfs/core/internal';
 import { OBJECT_TREE_OPTIONS, type ObjectTreeOptions } from '@scratchfs/core/object-tree';
+import { canWriteFiles } from './private-files.js';
+
+/** Size from which a new object becomes a private file. In Chromium, 256 KiB are still as fast in IndexedDB. */
+const MIN_FILE_BYTES = 2 ** 20;
 
 /** The place of filesystems within an origin. */
 export interface IndexedDbPlace {
@@ -14,6 +19,12 @@ export interface IndexedDbStorageOptions extends ObjectTreeOptions, IndexedDbPla
    * disk. Default `process`, as IndexedDB itself.
    */
   readonly durability?: 'fsync' | 'process' | undefined;
+  /**
+   * Where contents of 1 MiB and more are written: to the database, or with `opfs` to files in the origin private file
+   * system, which is faster. Only dedicated workers can write them; every page reads them, with or without the option.
+   * Default `database`.
+   */
+  readonly contents?: 'database' | 'opfs' | undefined;
 }
 
 /** Checked options with their defaults. The object tree checks its own options, `tree`, later. */
@@ -21,23 +32,34 @@ export interface Settings {
   readonly name: string;
   readonly database: string;
   readonly isFlushed: boolean;
+  /** Undefined: no object becomes a file. */
+  readonly minFileBytes: number | undefined;
   readonly tree: ObjectTreeOptions;
 }
 
 /** Checks a caller's name and options; own properties only. @throws TypeError for a wrong value or an unknown option */
 export function parseOptions(name: unknown, options: IndexedDbStorageOptions | undefined): Settings {
-  const known = ['database', 'durability', ...OBJECT_TREE_OPTIONS];
+  const known = ['database', 'durability', 'contents', ...OBJECT_TREE_OPTIONS];
   const {
     database,
     durability = 'process',
+    contents = 'database',
     ...tree
   } = checkOptions<IndexedDbStorageOptions>(options, known, 'IndexedDbStorage', false);
   if (durability !== 'fsync' && durability !== 'process')
     throw new TypeError(`durability must be "fsync" or "process", not ${JSON.stringify(durability)}`);
+  if (contents !== 'database' && contents !== 'opfs')
+    throw new TypeError(`contents must be "database" or "opfs", not ${JSON.stringify(contents)}`);
+  if (contents === 'opfs' && !canWriteFiles())
+    throw new StorageError(
+      'unsupported',
+      'Only dedicated workers can write private files: use contents "opfs" in a worker, and leave it out elsewhere, where the contents are read without it',
+    );
   return {
     name: checkFileSystemName(name),
     database: checkDatabase(database),
     isFlushed: durability === 'fsync',
+    minFileBytes: contents === 'opfs' ? MIN_FILE_BYTES : undefined,
     tree,
   };
 }
