@@ -107,7 +107,7 @@ describe('limits of a storage in memory', () => {
 
   it('cannot be changed on what at() returned, and the error says where they can', async () => {
     const fs = openInMemory();
-    const hint = /a filesystem that at\(\) returned can change limits: use the filesystem that it was made from/;
+    const hint = /Layers and at\(\) cannot change limits: use the filesystem under them/;
     expect(() => fs.atSync(fs.checkpointSync()).setLimitsSync({})).toThrow(hint);
     const held = await fs.at(await fs.checkpoint());
     await expect(held.setLimits({})).rejects.toThrow(hint);

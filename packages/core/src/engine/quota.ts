@@ -63,6 +63,6 @@ export function checkGiven(stored: Limits, given: Limits): void {
 export function fixedLimits(): FsError {
   return new FsError('EPERM', {
     syscall: 'setLimits',
-    hint: 'Neither a layer nor a filesystem that at() returned can change limits: use the filesystem that it was made from',
+    hint: 'Layers and at() cannot change limits: use the filesystem under them',
   });
 }

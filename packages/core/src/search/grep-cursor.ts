@@ -23,8 +23,6 @@ export interface GrepMatch extends LineMatch {
 export interface GrepPlan {
   readonly query: Query;
   readonly roots: readonly { readonly path: string; readonly glob: GlobPlan }[];
-  /** True if a root lies within another one, so that files may be found twice. */
-  readonly isNested: boolean;
   /** True if no patterns were given, so that nearly every file in the searched directories is read. */
   readonly isWhole: boolean;
   readonly context: number;
@@ -50,7 +48,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
   #root = 0;
   #walk: GlobWalk | undefined;
   readonly #queue: Candidate[] = [];
-  /** Paths of the files that were queued, if roots are nested. */
+  /** Paths of the files that were queued, if there are several roots: one may lie within another. */
   readonly #seen = new Set<string>();
   #queuedBytes = 0;
   #isFull = false;
@@ -119,7 +117,7 @@ export class GrepCursor implements Cursor<GrepMatch | null> {
     const isEmpty = node.size === 0 && !isPending(node.data);
     if (isEmpty || node.size > this.plan.maxFileSize) return;
     if (this.view.context.guard?.allows(path, 'read', 'grep', node) === false) return;
-    if (this.plan.isNested) {
+    if (this.plan.roots.length > 1) {
       if (this.#seen.has(path)) return;
       this.#seen.add(path);
     }

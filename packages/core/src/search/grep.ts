@@ -3,7 +3,7 @@ import { trustedApi, trustedSyncApi } from '../engine/internals.js';
 import { keepOptimized } from '../engine/keep-optimized.js';
 import type { View } from '../engine/view.js';
 import type { CallOptions, FileSystem, SyncFileSystem } from '../file-system.js';
-import { isWithin, normalizePath } from '../paths.js';
+import { normalizePath } from '../paths.js';
 import { withoutPauses, withoutPausesSync } from './glob.js';
 import { planGlob } from './glob-walk.js';
 import { GrepCursor, type GrepMatch, type GrepPlan } from './grep-cursor.js';
@@ -99,7 +99,6 @@ function planGrep(query: string | LineMatcher, options: GrepOptions | undefined)
   return {
     query: parseQuery(query, checkBoolean(given.ignoreCase, 'ignoreCase')),
     roots: roots.map((path) => ({ path, glob: planGlob(given.glob ?? '**', path, dot, given.exclude) })),
-    isNested: roots.some((path) => roots.some((other) => other !== path && isWithin(path, other))),
     isWhole: given.glob === undefined && given.exclude === undefined,
     context: checkInteger(given.context ?? 0, 'context', 0, 100),
     maxMatches: checkInteger(given.maxMatches ?? 1000, 'maxMatches', 1),
