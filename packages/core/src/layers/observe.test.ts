@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { codeOf, promises, sample } from '../testing/sample-file-system.js';
 import { type OperationEvent, observe } from './observe.js';
 import { readonly } from './readonly.js';
@@ -206,6 +206,26 @@ describe('observe', () => {
     await rejecting.writeFile('/f', 'x');
     expect(errors).toEqual([fail, fail]);
     expect(await rejecting.readText('/f')).toBe('x');
+  });
+
+  it('keeps the result of an operation if the handler of listener errors throws', async () => {
+    const uncaught: unknown[] = [];
+    vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((work) => {
+      try {
+        work();
+      } catch (error) {
+        uncaught.push(error);
+      }
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const [first, second] = [new Error('listener'), new Error('handler')];
+    const fail = (error: Error) => (): never => {
+      throw error;
+    };
+    const fs = observe(sample(), fail(first), { onListenerError: fail(second) });
+    fs.writeFileSync('/f', 'x');
+    expect(await fs.readText('/f')).toBe('x');
+    expect(uncaught).toEqual([second, second]);
   });
 
   it('reports refusals of a lower layer, and closes without closing that', async () => {

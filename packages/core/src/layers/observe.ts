@@ -281,7 +281,12 @@ class Observer implements Around {
       const answer = onEvent(event);
       if (answer instanceof Promise) answer.catch((error: unknown) => onListenerError(error, event));
     } catch (error) {
-      onListenerError(error, event);
+      try {
+        onListenerError(error, event);
+      } catch (again) {
+        // The operation has been done, so its result stays.
+        throwLater(again);
+      }
     }
   }
 }
