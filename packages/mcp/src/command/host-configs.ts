@@ -117,8 +117,9 @@ function tomlTable(name: string, { command, args }: ServerEntry): string {
 function addToml(text: string, name: string, entry: ServerEntry): string | undefined {
   const table = tomlTable(name, entry);
   if (text.includes(`${table}\n`)) return undefined;
-  const hasTable = text.split('\n').some((line) => line.replace(/[\s"']/g, '').startsWith(`[mcp_servers.${name}`));
-  if (hasTable) throw new ConfigError(`it has a server ${name} already, with other settings: remove that first`);
+  const headers = text.split('\n').map((line) => line.replace(/[\s"']/g, ''));
+  if (headers.some((line) => [']', '.'].some((end) => line.startsWith(`[mcp_servers.${name}${end}`))))
+    throw new ConfigError(`it has a server ${name} already, with other settings: remove that first`);
   // A table at the end of the file is valid wherever the others are, unless the servers are an inline table or dotted
   // keys.
   if (/^\s*["']?mcp_servers["']?\s*[.=]/m.test(text))

@@ -176,6 +176,15 @@ describe('install', () => {
     expect(get(FILES[host])).toBe(text);
   });
 
+  it('adds a server for codex beside one whose name begins with the same', async () => {
+    put(FILES.codex, '[mcp_servers.scratchfs-project-two]\ncommand = "x"\n');
+    await run('codex');
+    expect(get(FILES.codex)).toContain('[mcp_servers.scratchfs-project]\n');
+    expect(get(FILES.codex)).toContain('[mcp_servers.scratchfs-project-two]\n');
+    put(FILES.codex, '[mcp_servers.scratchfs-project.env]\nA = "x"\n');
+    await expect(run('codex')).rejects.toThrow('already');
+  });
+
   it('follows no link that a repository holds', async () => {
     put('elsewhere/mcp.json', '{}');
     symlinkSync(join(top, 'elsewhere', 'mcp.json'), join(directory, '.mcp.json'));

@@ -68,3 +68,18 @@ it('a live server refuses to use an attempt that keeps its changes apart', async
   const { text } = await connect(server, 'modern');
   expect(await text('write_file', { path: '/b', content: 'x' })).toContain('keeps its changes apart');
 });
+
+it('a live server marks its own attempt as the current one, not that of the directory', async () => {
+  const { directory, store } = await afterLive();
+  {
+    await using workspace = await openWorkspace(directory, { store });
+    await workspace.createAttempt('apart');
+    await workspace.switchTo('apart');
+  }
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store, live: true }), { live: true });
+  onTestFinished(() => server.close());
+  const { text } = await connect(server, 'modern');
+  expect((await text('attempts')).split('\n').filter((line) => line.includes('(current)'))).toEqual([
+    expect.stringMatching(/^live \(current\)/),
+  ]);
+});

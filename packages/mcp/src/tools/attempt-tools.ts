@@ -79,9 +79,9 @@ export const attempts: ServerTool = workspaceTool<{ compare_with?: string }>({
     }
     const known = await workspace.attempts({ signal });
     const all = known.filter(({ state }) => state !== 'discarded');
-    // Calls that name no attempt use it, unless the server is live.
-    const current = settings.attempt ?? all.find((each) => each.current)?.name;
     if (all.length === 0) return 'There is no attempt yet: the first change makes one.';
+    // Calls that name no attempt use it.
+    const { name: current } = await workspace.attempt(settings.attempt, { signal });
     return all
       .map(({ name: each, head, changedPaths }) =>
         [each, each === current ? '(current)' : '', counted(head, 'operation'), counted(changedPaths, 'changed path')]
