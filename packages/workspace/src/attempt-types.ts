@@ -116,7 +116,7 @@ export interface RefreshOptions extends CallOptions {
 export interface AttemptDiffOptions extends CallOptions {
   /**
    * Default: the disk, compared only at paths that the attempt has changed. If `to` is another attempt: this attempt
-   * now.
+   * now; with `disk`, the result is what the other's own `diff()` returns.
    */
   readonly from?: OperationRef | 'disk' | undefined;
   /** Default: this attempt now. If it is another attempt of the workspace, the two are compared. */

@@ -667,8 +667,10 @@ export class WorkspaceAttempt implements Attempt {
       }
       ends = isReversed ? { from: id, to: id - 1 } : { from: id - 1, to: id };
     }
-    const { from = 'disk', to } = ends;
+    const { to } = ends;
     const isOther = to instanceof WorkspaceAttempt;
+    if (isOther && ends.from === 'disk') return to.diff({ paths, hunks, signal });
+    const { from = 'disk' } = ends;
     const after = isOther
       ? (await to.#parts.log.catchUp({ signal })).head
       : to === undefined

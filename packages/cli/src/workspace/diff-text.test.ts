@@ -58,4 +58,28 @@ describe('patchLines', () => {
       '\\ No newline at end of file',
     ]);
   });
+
+  it('shows an entry that became another kind as a removal and an addition', () => {
+    const file = { kind: 'file' as const, mode: 0o644, size: 2 };
+    const hunks = [{ id: 'h', oldStart: 1, oldLines: 1, newStart: 0, newLines: 0, lines: ['-a'] }];
+    const counts = { additions: 0, deletions: 1, binary: false };
+    const path = { path: '/l', type: 'changed', before: file, after: link('t'), hunks, ...counts } as const;
+    expect(patchLines(path, output)).toEqual([
+      'diff --git a/l b/l',
+      'deleted file mode 100644',
+      '--- a/l',
+      '+++ /dev/null',
+      '@@ -1 +0,0 @@',
+      '-a',
+      'diff --git a/l b/l',
+      'new file mode 120000',
+      '--- /dev/null',
+      '+++ b/l',
+      '@@ -0,0 +1 @@',
+      '+t',
+      '\\ No newline at end of file',
+    ]);
+    const directory = { kind: 'directory' as const, mode: 0o755, size: 0 };
+    expect(patchLines({ ...path, after: directory }, output).slice(-2)).toEqual(['-a', 'added l/']);
+  });
 });

@@ -79,14 +79,19 @@ function numbersOf({ additions, deletions, binary }: PathDiff, style: Style): st
 }
 
 /**
- * Returns a path's changes in git's format. In a pipe, names and text are exact, so that `git apply` can read them,
- * unless an entry became another kind. For a directory there is one line, which git skips; of a binary file, a line
- * says only that it differs.
+ * Returns a path's changes in git's format. In a pipe, names and text are exact, so that `git apply` can read them. An
+ * entry that became another kind is a removal and an addition, as in git. For a directory there is one line, which git
+ * skips; of a binary file, a line says only that it differs.
  */
 export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTerminal'>): string[] {
   const { style } = output;
   const shown = (text: string): string => (output.isTerminal ? escapeContent(text) : text);
   const { before, after, from, binary, hunks } = path;
+  if (before !== null && after !== null && before.kind !== after.kind)
+    return [
+      ...patchLines({ ...sideOf(path, before), path: from ?? path.path, type: 'removed', after: null }, output),
+      ...patchLines({ ...sideOf(path, after), type: 'added', before: null }, output),
+    ];
   // git has no directories, and skips lines such as this one between patches.
   if ((after ?? before)?.kind === 'directory') return [`${painted(path.type, style)} ${nameOf(path)}${heldText(path)}`];
   // quoteName() leaves some unsafe characters as they are, such as marks of direction.
@@ -117,6 +122,12 @@ export function patchLines(path: PathDiff, output: Pick<Output, 'style' | 'isTer
     );
   // Not push(...), which takes only so many arguments.
   return [...lines, ...shownHunks.flatMap((hunk) => hunkLines(hunk, style, shown))];
+}
+
+/** Returns a path that became another kind, with only the text of one side. */
+function sideOf(path: PathDiff, side: NonNullable<PathDiff['before']>): PathDiff {
+  const isFile = side.kind === 'file';
+  return { ...path, from: undefined, binary: isFile && path.binary, hunks: isFile ? path.hunks : [] };
 }
 
 type Hunk = Pick<PathDiff['hunks'][number], 'oldStart' | 'oldLines' | 'newStart' | 'newLines' | 'lines'>;

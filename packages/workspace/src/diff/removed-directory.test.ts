@@ -92,6 +92,16 @@ describe('the difference of two attempts', () => {
       expect(back).toMatchObject([{ path: '/three.js', from: '/src/l3.js', type: 'moved', after: { size: 2 } }]);
     });
   });
+
+  it("is the other's own difference if it begins at the disk", async () => {
+    await withAttempt(async (attempt, _, fork) => {
+      const other = await fork();
+      await attempt.fileSystem.writeFile('/mine', 'm');
+      await other.fileSystem.writeFile('/other', 'o');
+      expect((await attempt.diff({ from: 'disk', to: other })).paths.map(brief)).toEqual(['added /other -0']);
+      expect((await attempt.diff({ to: other })).paths.map(brief)).toEqual(['removed /mine -1', 'added /other -0']);
+    });
+  });
 });
 
 describe('the summary of a removed directory', () => {
