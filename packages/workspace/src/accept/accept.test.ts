@@ -24,19 +24,30 @@ async function withAttempt(disk: string, work: (attempt: Attempt) => Promise<voi
 const pathsOf = async (attempt: Attempt): Promise<string[]> => (await attempt.diff()).paths.map(({ path }) => path);
 
 describe('attempt.accept()', () => {
-  it('takes the hunks that diff() shows of a moved file', async () => {
+  it.each(['/moved.txt', '/b/c.txt'])('takes the hunks that diff() shows of a file moved to %s', async (to) => {
     const disk = directories.directory(FILES);
     await withAttempt(disk, async (attempt) => {
       const fs = attempt.fileSystem;
-      await fs.rename('/a.txt', '/moved.txt');
-      await fs.writeFile('/moved.txt', lines(30, { 2: 'first', 29: 'second' }));
+      await fs.rename('/a.txt', to);
+      await fs.writeFile(to, lines(30, { 2: 'first', 29: 'second' }));
       const { paths } = await attempt.diff({ hunks: true });
-      expect(paths).toMatchObject([{ path: '/moved.txt', type: 'moved', from: '/a.txt', additions: 2, deletions: 2 }]);
+      expect(paths).toMatchObject([{ path: to, type: 'moved', from: '/a.txt', additions: 2, deletions: 2 }]);
       const [first] = paths[0]?.hunks ?? [];
       await attempt.accept({ hunks: [first?.id as string] });
-      expect([read(disk, 'moved.txt'), existsSync(join(disk, 'a.txt'))]).toEqual([lines(30, { 2: 'first' }), false]);
-      expect(await fs.readText('/moved.txt')).toBe(lines(30, { 2: 'first', 29: 'second' }));
-      expect((await attempt.diff({ hunks: true })).paths).toMatchObject([{ path: '/moved.txt', additions: 1 }]);
+      expect([read(disk, to), existsSync(join(disk, 'a.txt'))]).toEqual([lines(30, { 2: 'first' }), false]);
+      expect(await fs.readText(to)).toBe(lines(30, { 2: 'first', 29: 'second' }));
+      expect((await attempt.diff({ hunks: true })).paths).toMatchObject([{ path: to, additions: 1 }]);
+    });
+  });
+
+  it('puts a file that was moved over another one where the person has removed that', async () => {
+    const disk = directories.directory(FILES);
+    await withAttempt(disk, async (attempt) => {
+      await attempt.fileSystem.rename('/a.txt', '/b/c.txt');
+      rmSync(join(disk, 'b/c.txt'));
+      expect((await attempt.refresh()).conflicts).toEqual([]);
+      expect(await attempt.accept()).toMatchObject({ success: true, accepted: ['/a.txt', '/b/c.txt'] });
+      expect([read(disk, 'b/c.txt'), existsSync(join(disk, 'a.txt'))]).toEqual([lines(30), false]);
     });
   });
 

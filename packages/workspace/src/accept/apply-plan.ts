@@ -72,12 +72,16 @@ async function mergeChange(
   signal: AbortSignal | undefined,
 ): Promise<Merged> {
   if (entry.problem !== undefined) return { conflict: 'kind' };
-  const { base, before, target } = change;
+  const { source, base, before, target } = change;
   const attempt: Side = {
     state: target,
     content: async () => change.content ?? (await contentOf(target, contents, signal)),
   };
-  if (old === undefined) return mergeEntry(sideOf(base, contents, signal), diskSide(entry), attempt);
+  if (old === undefined) {
+    // An entry that was moved here does not depend on the one that it replaced.
+    const start = source !== undefined && entry.state === null ? null : base;
+    return mergeEntry(sideOf(start, contents, signal), diskSide(entry), attempt);
+  }
   if (target?.kind === 'directory' && old.state?.kind !== 'directory') return { conflict: 'directory' };
   if (old.state === null) return { conflict: 'removed' };
   // An entry of another kind, which the person has put there, is not the one that was moved.

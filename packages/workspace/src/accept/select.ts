@@ -126,7 +126,8 @@ async function withHunks(
   const wanted = new Set(ids);
   const targets = new Map<string, Partial>();
   for (const change of changes) {
-    const before = beforeOf(change, byPath);
+    // A diff compares a moved file with what it was at its old path, also if it was moved over another one.
+    const before = beforeOf({ ...change, from: change.from ?? change.source }, byPath);
     const prefix = `${hunkPrefix(change.path, before, change.now)}-`;
     if (![...wanted].some((id) => id.startsWith(prefix))) continue;
     const all = (await textDiffOf(change, before, contents, signal))?.hunks ?? [];
