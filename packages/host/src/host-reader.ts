@@ -164,6 +164,7 @@ export class HostReader {
     }
   }
 
+  /** Lists a directory and, depth first as a walk needs it, the directories under it until the budget is used. */
   async #tree(
     top: PathHandle,
     depth: number,
@@ -172,48 +173,35 @@ export class HostReader {
     signal?: AbortSignal,
   ): Promise<LoadResult> {
     const listings: Listing[] = [];
-    const pending: { path: string; pathHandle: PathHandle; depth: number }[] = [{ path: '', pathHandle: top, depth }];
     let used = 0;
-    try {
-      for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-        try {
-          if (used >= budget && listings.length > 0) continue;
-          const { names, nodes } = await this.#listing(next.pathHandle, next.depth, signal);
-          used += names.length * 160;
-          const contents: (Uint8Array | undefined)[] = [];
-          if (withContents) {
-            for (const [i, record] of nodes.entries()) {
-              if (record.kind !== 'file' || record.size > MAX_BYTES_READ_SYNC || used + record.size > budget) continue;
-              if (isTurnDue()) await nextTurn();
-              contents[i] = contentOf(next.pathHandle, names[i] as string, record);
-              used += contents[i]?.length ?? 0;
-            }
-          }
-          listings.push({ path: next.path, names, nodes, ...(withContents && { contents }) });
-          for (const [i, record] of nodes.entries()) {
-            const name = names[i] as string;
-            if (record.kind !== 'directory' || pending.length >= MAX_HELD_DIRECTORIES) continue;
-            const pathHandle = openChild(next.pathHandle, name, record.id, this.ids);
-            if (pathHandle !== undefined)
-              pending.push({
-                path: next.path === '' ? name : `${next.path}/${name}`,
-                pathHandle,
-                depth: next.depth + 1,
-              });
-          }
-        } finally {
-          if (next.pathHandle !== top) next.pathHandle.close();
+    const list = async (path: string, directory: PathHandle, level: number): Promise<void> => {
+      const { names, nodes } = await this.#listing(directory, depth + level, signal);
+      used += names.length * 160;
+      const contents: (Uint8Array | undefined)[] = [];
+      if (withContents) {
+        for (const [i, record] of nodes.entries()) {
+          if (record.kind !== 'file' || record.size > MAX_BYTES_READ_SYNC || used + record.size > budget) continue;
+          if (isTurnDue()) await nextTurn();
+          contents[i] = contentOf(directory, names[i] as string, record);
+          used += contents[i]?.length ?? 0;
         }
       }
-    } finally {
-      for (const { pathHandle } of pending) if (pathHandle !== top) pathHandle.close();
-    }
+      listings.push({ path, names, nodes, ...(withContents && { contents }) });
+      for (const [i, record] of nodes.entries()) {
+        if (used >= budget || level === MAX_LEVELS) return;
+        if (record.kind !== 'directory') continue;
+        const name = names[i] as string;
+        using child = openChild(directory, name, record.id, this.ids);
+        if (child !== undefined) await list(path === '' ? name : `${path}/${name}`, child, level + 1);
+      }
+    };
+    await list('', top, 0);
     return { kind: 'tree', directory: this.record(top.stat), listings };
   }
 }
 
-/** Maximum number of descriptors held for directories that are listed next. */
-const MAX_HELD_DIRECTORIES = 64;
+/** Maximum number of levels under a directory that one request loads. On each level one descriptor is held. */
+const MAX_LEVELS = 64;
 
 function openChild(parent: PathHandle, name: string, id: NodeId, ids: NodeIds): PathHandle | undefined {
   try {

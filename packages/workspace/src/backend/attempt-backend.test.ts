@@ -1,8 +1,8 @@
-import { asyncStorage, backendOf } from '@scratchfs/core';
+import { asyncStorage, backendOf, fileSystemOn } from '@scratchfs/core';
 import { MemoryStorage } from '@scratchfs/memory';
 import { fileSystemSuite, storageSuite } from '@scratchfs/testkit';
 import { createFileSystem } from 'scratchfs';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { emptyHead } from '../delta/delta-node.js';
 import { Contents } from '../log/contents.js';
 import { OperationLog } from '../log/operation-log.js';
@@ -19,10 +19,13 @@ const test = {
   },
 };
 
-/** Returns an attempt over an empty lower directory in memory. */
-async function emptyAttempt(clock: () => number = () => 0): Promise<AttemptBackend> {
+/** Returns an attempt over a lower directory in memory, by default an empty one. */
+async function emptyAttempt(
+  clock: () => number = () => 0,
+  storage = new MemoryStorage({ clock }),
+): Promise<AttemptBackend> {
   const store = createFileSystem();
-  const lower = new Lower(backendOf(new MemoryStorage({ clock })));
+  const lower = new Lower(backendOf(storage));
   const [records] = await lower.paths(['/']);
   const root = records?.[0];
   if (!root) throw new Error('The lower directory has no root');
@@ -44,4 +47,17 @@ fileSystemSuite({
   name: 'A filesystem over an attempt',
   create: async ({ clock, limits }) =>
     createFileSystem({ storage: asyncStorage(await emptyAttempt(clock), { clock }), clock, limits }),
+});
+
+it('a tree request lists changed and unchanged directories depth first', async () => {
+  const storage = new MemoryStorage();
+  const disk = createFileSystem({ storage });
+  for (const path of ['/a/x', '/a/y', '/b/z']) await disk.mkdir(path, { recursive: true });
+  const backend = await emptyAttempt(undefined, storage);
+  await fileSystemOn(asyncStorage(backend)).writeFile('/a/x/new', '');
+  const [root] = await backend.load([{ kind: 'path', path: '/', content: 0 }]);
+  const id = (root?.kind === 'path' && root.nodes[0]?.id) || '';
+  const [tree] = await backend.load([{ kind: 'tree', at: { path: '/', id }, budget: 100_000, contents: false }]);
+  const paths = tree?.kind === 'tree' ? tree.listings.map(({ path }) => path) : [];
+  expect(paths).toEqual(['', 'a', 'a/x', 'a/y', 'b', 'b/z']);
 });

@@ -373,6 +373,7 @@ export class View {
     for (const [i, records] of results.entries()) addRecords(known, paths[i] as string, records);
   }
 
+  /** Lists a directory and, depth first as a walk needs it, the directories under it until the budget is used. */
   async #tree(
     top: DeltaNode,
     budget: number,
@@ -385,7 +386,7 @@ export class View {
     ];
     let used = 0;
     let directory: NodeRecord | undefined;
-    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       if (used >= budget && listings.length > 0) break;
       const { path, node, at } = next;
       const within = (name: string): string => (path === '' ? name : `${path}/${name}`);
@@ -406,13 +407,14 @@ export class View {
       } = await this.#list(within(''), node, undefined, Number.MAX_SAFE_INTEGER, call);
       directory ??= record;
       const contents: (Uint8Array | undefined)[] = [];
+      const inside: typeof pending = [];
       for (const [i, name] of names.entries()) {
         const one = nodes[i] as NodeRecord;
         const entry = node.names?.get(name);
         const changed = entry && nodeOf(this.head, entry);
         if (one.kind === 'directory') {
           const lowerPath = node.from && joinPath(node.from.path, name);
-          pending.push({
+          inside.push({
             path: within(name),
             node: changed,
             at: lowerPath === undefined ? undefined : { path: lowerPath, id: one.id },
@@ -422,6 +424,7 @@ export class View {
           used += one.size;
         }
       }
+      for (const child of inside.reverse()) pending.push(child);
       const listing = { path, names, nodes, ...(withContents && { contents }) };
       used += sizeOf(listing);
       listings.push(listing);
