@@ -15,7 +15,7 @@ type OnFailure = Parameters<Watch>[1];
 const WATCH_LEASE_MS = 30_000;
 /** Interval at which a watcher renews its lease. */
 const LEASE_RENEWAL_MS = 8_000;
-/** Maximum time that a change of this client waits until its own watchers have received it. */
+/** Maximum time that `delivered` waits. */
 const MAX_DELIVERY_WAIT_MS = 1_000;
 /** Pauses between attempts after a failure. */
 const MIN_RETRY_PAUSE_MS = 25;
@@ -23,8 +23,7 @@ const MAX_RETRY_PAUSE_MS = 1_000;
 
 /**
  * Delivers the commits of all clients to this client's watchers. Commits append to a stream while the filesystem is
- * watched. Its entries are numbered one after the other, so a gap shows that changes were missed, and reading resumes
- * after a lost connection.
+ * watched. The entries have consecutive numbers, so a gap shows that changes were missed.
  */
 export class ChangeFeed {
   readonly #listeners = new Map<Listener, OnFailure>();
@@ -38,7 +37,7 @@ export class ChangeFeed {
 
   /**
    * Adds a listener. Returns a function that removes it.
-   * @param onFailure called at most once, when no more changes can come
+   * @param onFailure called at most once; the listener receives nothing after it
    */
   listen(listener: Listener, onFailure: OnFailure): () => void {
     this.#listeners.set(listener, onFailure);
@@ -51,17 +50,14 @@ export class ChangeFeed {
     };
   }
 
-  /**
-   * Resolves when reading has begun, so that listeners receive every later change, or when it has failed to begin.
-   * Undefined once one of them has happened, or if there are no listeners.
-   */
+  /** Resolves when reading has begun or has failed to begin. Undefined after that, and if there are no listeners. */
   get ready(): Promise<void> | undefined {
     return this.#reader?.ready;
   }
 
   /**
    * Resolves when listeners have received an entry, when reading fails or ends, or after a second. Undefined if they
-   * have it already, or if no stream is being read.
+   * have it already, or if reading has not begun.
    */
   delivered(entry: number): Promise<void> | undefined {
     return this.#reader?.delivered(entry);
@@ -86,7 +82,7 @@ export class ChangeFeed {
 }
 
 class StreamReader {
-  /** Resolves when reading begins. Undefined once reading has begun, or has failed to. */
+  /** Resolves when reading has begun or has failed to begin. Undefined after that. */
   ready: Promise<void> | undefined;
   /** Number of the entry after which changes are delivered. Undefined before reading has begun. */
   #lastEntry: number | undefined;
@@ -175,7 +171,7 @@ class StreamReader {
     return { entry: wholeNumber(replyText(reply[2]), 'an entry'), isComplete: Number(replyText(reply[3])) === 1 };
   }
 
-  /** ioredis sends the blocking read again by itself. A lease that the server has lost is renewed immediately. */
+  /** Renews the lease, which the server may have lost. ioredis sends the blocking read again by itself. */
   #onReconnect(): void {
     if (this.#lastEntry === undefined || this.#isStopped) return;
     this.#renewedAt = Number.NEGATIVE_INFINITY;
@@ -197,7 +193,8 @@ class StreamReader {
     const { entry, isComplete } = await this.#register();
     if (this.#isStopped || (this.#lastEntry !== undefined && isComplete)) return;
     if (this.#lastEntry !== undefined || this.#hasMissed) this.deliver(RESET);
-    // An older entry than before shows that the server has lost entries: its numbers count then.
+    // A lower number than before shows that the server has lost entries. Reading then continues from the server's
+    // number.
     this.#lastEntry = lastBefore === undefined || entry < lastBefore ? entry : Math.max(entry, this.#lastEntry ?? 0);
     this.#release(entry);
   }

@@ -73,8 +73,8 @@ class StateBackend implements Backend {
 
   async load(requests: readonly LoadRequest[], call?: BackendCall): Promise<readonly LoadResult[]> {
     this.#checkCall(call);
-    // A read after a call of `watch` waits until the feed has begun, so that every change after the state it returns is
-    // reported.
+    // If the change feed is starting, the read waits for it: listeners must not miss changes to the state that it
+    // returns.
     const { ready } = this.#shared.changeFeed;
     if (ready !== undefined) await ready;
     return requests.length === 0 ? [] : this.#loadQueue.load(requests);

@@ -10,8 +10,8 @@ const OPERATION_TIMEOUT_MS = 3_600_000;
 /**
  * A filesystem in Redis that many processes share. Takes an ioredis client (version 5 or 6) for one server or a
  * cluster, or a URL: `redis://[user:password@]host:port/db?namespace=…`. The client itself is not used: the storage
- * opens connections of its own with the client's address and credentials, and shares them with other storages of the
- * client where that is possible. It connects with the first call.
+ * opens connections of its own with the client's address and credentials. Storages of one client share a connection. A
+ * storage connects with the first call.
  * @throws TypeError, RangeError for invalid options or an invalid URL
  */
 export class RedisStorage extends BackendStorage {

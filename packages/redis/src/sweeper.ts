@@ -2,14 +2,14 @@ import { type ClientSession, replyText } from './connection/client-session.js';
 import { runStateCommand } from './connection/state-commands.js';
 import { scripts } from './lua/scripts.js';
 
-/** Maximum number of references that one request follows, which bounds its time on the server. */
+/** Approximate number of references that one request follows, which bounds its time on the server. */
 const REFERENCES_PER_STEP = 250;
 /** Interval of the search for expired leases. */
 const SWEEP_INTERVAL_MS = 300_000;
 
 /**
  * Frees objects without references in small steps, and deletes states whose lease has expired, such as those of a
- * client that ended without closing. Every client runs one; each continues where another stopped.
+ * client that ended without closing. Clients share one queue, so each continues where another stopped.
  */
 export class Sweeper {
   #isFreeing = false;

@@ -2,12 +2,9 @@ import { MAX_REQUEST_COST } from './batch-cost.js';
 
 /** Number of references that one request should write, which takes the server a few milliseconds. */
 const TARGET_REFERENCES = 900;
-/** References that any request writes, approximately: the path from the root to what it changes. */
+/** Approximate number of references that a request writes besides its changes: the path from the root. */
 const BASE_REFERENCES = 60;
-/**
- * Least value of `maxCost`: safe for any filesystem, even if each write copies the whole path because a checkpoint
- * shares it.
- */
+/** Least value of `maxCost` after an adaption: small enough if each write copies a path that a checkpoint shares. */
 const MIN_MAX_COST = 80;
 /**
  * Cost from which a request adapts the limit, or half of the limit if that is less. Cheaper requests are too small a

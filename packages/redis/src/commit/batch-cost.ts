@@ -1,6 +1,6 @@
 import { type Batch, type Check, parentPath, type Write } from '@scratchfs/core';
 
-/** Maximum estimated cost of one request. Keeps the server's share to a few milliseconds. */
+/** Estimated cost that one request should not exceed: a few milliseconds of the server. */
 export const MAX_REQUEST_COST = 640;
 /** Approximate maximum bytes of one request. */
 export const MAX_REQUEST_BYTES = 300_000;

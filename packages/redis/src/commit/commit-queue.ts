@@ -45,10 +45,7 @@ import { ValidatedReads } from './validated-reads.js';
 const MAX_READ_ONLY_BATCHES = 128;
 /** Maximum number of writing batches per request. */
 const MAX_WRITE_BATCHES = 48;
-/**
- * Number of path components from which no batch is added to a request. Many deep paths without a common parent reach
- * it.
- */
+/** Number of path components from which no batch is added to a request. */
 const MAX_REQUEST_PATHS = 4_096;
 /** Number of pending operations from which they are divided evenly between the requests in flight. */
 const MIN_OPERATIONS_TO_BALANCE = 32;
@@ -61,18 +58,15 @@ interface Group {
 }
 
 /**
- * Group commit: batches of one turn of the event loop share a request.
+ * Group commit: batches of one turn of the event loop may share a request.
  *
  * Each operation with writes has a sequence number. The server stores the operation's result under it until the client
- * acknowledges the result, and refuses every number below the lowest unsettled one. So a request may arrive late or
- * twice without being applied twice.
+ * acknowledges the result, and refuses numbers below the client's floor; see {@link Sequences}. So a request may arrive
+ * late or twice without being applied twice.
  */
 export class CommitQueue {
   readonly #waiting: PendingOperation[] = [];
-  /**
-   * Of an operation whose reply was lost, only a small part is kept: `outcome` needs it to ask the server for the
-   * result.
-   */
+  /** An operation whose reply was lost is replaced by the part of it with which `outcome` asks the server. */
   readonly #operations = new RecentOperations<PendingOperation | UnresolvedOperation, FinalResult>(isUndecided);
   readonly #stagedCommits: StagedCommits;
   readonly #batchSize = new AdaptiveBatchSize();
@@ -90,7 +84,7 @@ export class CommitQueue {
     readonly field: string,
     /** Receives the number of objects that wait to be freed. */
     readonly onGarbage: (queuedObjects: number) => void,
-    /** Waits until this client's watchers have received an entry of the change stream, or a second has passed. */
+    /** Waits a limited time until this client's watchers have received an entry of the change stream. */
     readonly whenDelivered: (entry: number) => Promise<void> | undefined,
   ) {
     this.#stagedCommits = new StagedCommits(session, sequences, field, onGarbage);
@@ -98,7 +92,7 @@ export class CommitQueue {
 
   /**
    * Commits a batch. A batch with writes whose operation id is already known is not sent again.
-   * @param after awaited before the batch is sent; until then an abort withdraws it
+   * @param after awaited before the batch is queued; an abort during the wait withdraws the batch
    */
   commit(batch: Batch, call: BackendCall | undefined, after?: Promise<void>): Promise<CommitResult> {
     // A read-only batch may be sent again under the same id.
@@ -251,7 +245,7 @@ export class CommitQueue {
   ): Promise<void> {
     const { batch } = operation;
     for (let attempt = 1; ; attempt++) {
-      // The signal may have aborted during the last request, when nothing listened to it.
+      // An abort during the last request had no effect, because the operation was sent then.
       throwIfAborted(operation.call);
       const staged = await this.#stagedCommits.stage(batch, stagedContents, attempt, signal);
       if (signal.aborted) {
@@ -433,7 +427,7 @@ export class CommitQueue {
     }
   }
 
-  /** Runs the commit script, then waits up to a second until the watchers of this client have received its changes. */
+  /** Runs the commit script, then `whenDelivered` for the entry that it has added to the change stream. */
   async #runCommit(
     request: CommitRequest,
     batches: readonly Batch[],
@@ -508,7 +502,7 @@ export class CommitQueue {
     const { operationId } = operation.batch;
     this.sequences.failed(operation.sequence);
     if (this.#operations.get(operationId) === operation) this.#operations.set(operationId, unresolvedPartOf(operation));
-    // Read-only, or `outcome` has reported the operation as absent in the meantime.
+    // The operation is read-only, or its outcome has been recorded in the meantime.
     else this.#discardFields(operation.ownedFields);
     rejectOperation(operation, error);
   }

@@ -6,10 +6,7 @@ import { Writer } from '../format/request/writer.js';
 import { CHUNK_BYTES } from '../format/stored/chunk.js';
 import { scripts } from '../lua/scripts.js';
 
-/**
- * Maximum bytes of a content that is sent with its commit. A larger one is uploaded before, unless it has several
- * parts.
- */
+/** Bytes above which `stageContents` uploads a content that consists of one part. */
 const MAX_INLINE_CONTENT_BYTES = 262_144;
 /** Bytes of content per upload request. While the server stores one, the client encodes and sends the next. */
 const STAGING_REQUEST_BYTES = 4 * CHUNK_BYTES;

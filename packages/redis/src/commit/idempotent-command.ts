@@ -74,8 +74,8 @@ async function waitForConnection({ connection }: ClientSession, call: BackendCal
 
 /**
  * Asks the server for an operation's outcome: its result, `a` if it was not applied and never will be, or `s` if that
- * is no longer known. The request also acknowledges results, as commits and commands on checkpoints and forks do, so
- * that a client whose commits all fail still acknowledges.
+ * is no longer known. The request also acknowledges results, so that a client whose commits all fail still
+ * acknowledges.
  */
 export async function requestOutcome(
   session: ClientSession,

@@ -2,8 +2,8 @@ import { isWholeWrite, type Write } from '@scratchfs/core';
 
 /**
  * Returns the writes without those that later ones make invisible: a truncation to zero directly before a write of the
- * whole content (the chunk is then changed in place), and all but the last of several `touch` of a directory with only
- * creations, content writes and other touches between them.
+ * whole content, and all but the last of several `touch` of a directory with only creations, content writes and other
+ * touches between them.
  */
 export function dropOverwritten(writes: readonly Write[]): readonly Write[] {
   const touchedLater = new Set<string>();

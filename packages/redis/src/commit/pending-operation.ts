@@ -13,14 +13,11 @@ export interface UnresolvedOperation {
   readonly sequence: number;
   /** System time at which the operation began, in milliseconds. */
   readonly begun: number;
-  /**
-   * Fields of the head that were created for this operation. They are deleted unless the operation is known to be
-   * applied.
-   */
+  /** Fields of the head that were created for this operation. To be deleted if the operation is not applied. */
   readonly ownedFields: string[];
 }
 
-/** Batches of different kinds never share a request. */
+/** Kinds of batches. The batches of one request have the same kind. */
 export type BatchKind = 'check' | 'remove' | 'change';
 
 /** An operation that is queued or on its way. */
@@ -34,7 +31,7 @@ export interface PendingOperation extends UnresolvedOperation {
   readonly settle: (result: CommitResult) => void;
   readonly fail: (error: unknown) => void;
   readonly call: BackendCall | undefined;
-  /** True while the server may apply the operation. Otherwise it can be withdrawn. */
+  /** True if the server may have received the operation. Otherwise the operation can be withdrawn. */
   isSent: boolean;
   /** Stops the upload of contents and staged writes that precede the commit. */
   preparation: AbortController | undefined;
@@ -68,8 +65,8 @@ export function newOperation(batch: Batch, sequence: number, call: BackendCall |
 }
 
 /**
- * Classifies a batch. Read-only batches run another script. Batches that only remove names and touch directories run
- * even on a server without free memory, so they must not share a request with writes that need memory.
+ * Classifies a batch. Read-only batches run another script. Batches that remove names and otherwise only touch
+ * directories run even on a server without free memory, so they must not share a request with writes that need memory.
  */
 function kindOf({ writes }: Batch): BatchKind {
   if (writes.length === 0) return 'check';

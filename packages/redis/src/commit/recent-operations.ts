@@ -60,14 +60,14 @@ export class RecentOperations<Pending extends object, Result> {
     else if (!this.isPending(known)) return known;
     else {
       if (young === undefined) this.#old.set(operationId, result);
-      // A slow operation may be in the old generation when it ends. Its caller asks for the result after that, so it
+      // A slow operation may be in the old generation when it ends. Its result may be asked for after that, so it
       // becomes young.
       this.#young.set(operationId, result);
     }
     return result;
   }
 
-  /** Drops the older generation, except for undecided operations. */
+  /** Drops the older generation, except for its last {@link MAX_PENDING_OPERATIONS} undecided operations. */
   #nextGeneration(): void {
     const kept = [...this.#old].filter(([, one]) => this.isPending(one)).slice(-MAX_PENDING_OPERATIONS);
     this.#hasForgotten ||= kept.length < this.#old.size;

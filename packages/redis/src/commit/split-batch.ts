@@ -85,7 +85,7 @@ function createdBeforeMoves(writes: readonly Write[]): ReadonlySet<string> {
   return names;
 }
 
-/** Orders consecutive creations in one directory by bucket, so that each bucket is opened once. */
+/** Orders consecutive creations in one directory by bucket, so that the server opens fewer buckets. */
 function* writesByBucket(writes: readonly Write[]): Generator<Write> {
   for (let i = 0; i < writes.length; ) {
     const parent = parentOfCreated(writes[i] as Write);
@@ -101,7 +101,7 @@ function parentOfCreated(write: Write): string | undefined {
   return write.kind === 'create' ? parentPath(write.path) : undefined;
 }
 
-/** Orders checks by directory and bucket, so that each bucket is opened once. */
+/** Orders checks by directory and bucket, so that the server opens fewer buckets. */
 function checksByBucket(positions: readonly number[], checks: readonly Check[]): number[] {
   const directories = new Map<string, number[]>();
   for (const at of positions) {

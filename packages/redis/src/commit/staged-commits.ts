@@ -18,7 +18,6 @@ const LOCK_LEASE_MS = 5_000;
 /** Attempts that other writes may invalidate before the batch is staged with the state locked. */
 const MAX_UNLOCKED_ATTEMPTS = 1;
 
-/** Encodes a request with a single batch. */
 export function singleBatchRequest(batch: Batch, context: BatchContext): CommitRequest {
   const request = new CommitRequestWriter();
   request.add(batch, context);
@@ -35,14 +34,14 @@ interface StagedCommit {
   /** Version of everything that the batch writes. */
   readonly version: number;
   readonly stagedState: NonNullable<BatchContext['stagedState']>;
-  /** True if other writers wait until this commit ends. */
+  /** True if the state is locked for this commit. */
   readonly isLocked: boolean;
 }
 
 /**
  * Commits of batches that exceed one request. The writes are applied in several requests to a private copy of the
- * state. One last request makes the copy the current state, provided that the current state has not changed. If another
- * write came first, the batch is staged again, this time with other writers locked out unless it begins with `clear`.
+ * state. One last request makes the copy the current state, if that has not changed or the batch begins with `clear`.
+ * Otherwise the batch is staged again with other writers locked out.
  */
 export class StagedCommits {
   constructor(

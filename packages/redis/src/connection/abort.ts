@@ -1,6 +1,5 @@
 import type { BackendCall } from '@scratchfs/core';
 
-/** Reports whether a call has been aborted. */
 export function isAborted(call: BackendCall | undefined): boolean {
   return call?.isAborted ?? call?.signal?.aborted === true;
 }

@@ -24,7 +24,7 @@ export const LAYOUT_VERSION = '3';
 const MAX_ATTEMPTS = 8;
 /**
  * Age up to which a request may be sent again after the server has lost the client's results. Results expire at least
- * 23 hours after the last of them, so a request that began at most 12 hours before the loss had no result among them.
+ * 23 hours after the last one was stored, so a request that began at most 12 hours before they expired had none.
  */
 const MAX_RESEND_AGE_MS = 43_200_000;
 /**
@@ -33,8 +33,8 @@ const MAX_RESEND_AGE_MS = 43_200_000;
  */
 const RESULTS_RENEWAL_MS = 3_600_000;
 /**
- * Maximum random step from one epoch's number to the next one's, so that two servers that diverged do not begin the
- * same epoch.
+ * Maximum random step from one epoch's number to the next one's, so that two servers that have diverged are unlikely to
+ * begin the same epoch.
  */
 const MAX_EPOCH_JUMP = 2 ** 24;
 /** Random pause before a locked state is tried again. */
@@ -52,7 +52,7 @@ export interface RunOptions extends Partial<Pick<RequestHeader, 'holdsLock' | 'o
   readonly acknowledged?: Acknowledgement | undefined;
   /** True if the request may change what the filesystem contains. Default false. */
   readonly isChange?: boolean | undefined;
-  /** Encodes the changes for watchers. Called only if the filesystem is watched. */
+  /** Encodes the changes for watchers. Called only if `isWatched` is true. */
   readonly announcements?: () => Buffer;
 }
 
@@ -62,9 +62,9 @@ interface Progress {
 }
 
 /**
- * The filesystem that a client works on: its identity, epoch and highest counter seen. Each request carries them and
- * the server checks them, so that a filesystem that was lost, replaced or restored from an older state is never
- * mistaken for this one.
+ * The filesystem that a client works on: its identity, epoch and highest counter seen. The requests of `run` carry
+ * them. The scripts compare them, to notice a filesystem that was replaced, or that has lost writes which this client
+ * has seen.
  */
 export class ClientSession {
   readonly client = randomBytes(9).toString('base64url');
@@ -81,8 +81,7 @@ export class ClientSession {
   /** True if the server is known to store this client's results. */
   #hasResults = false;
   /**
-   * Last renewal of the results' expiry, and the connection that it used. A new connection always renews, because the
-   * clock may have stood still while the client was disconnected.
+   * Last renewal of the results' expiry, and the connection that it used. A commit over a new connection renews it too.
    */
   #resultsRenewed = { at: Number.NEGATIVE_INFINITY, generation: -1 };
   /**
@@ -129,9 +128,7 @@ export class ClientSession {
     return `${letter}/${this.client}/${this.#fieldCount}`;
   }
 
-  /**
-   * Reports whether the server has lost this client's results since a time. Outcomes of older operations are unknown.
-   */
+  /** Reports whether the server has lost this client's results since a time. */
   hasLostResultsSince(begun: number): boolean {
     return this.#resultsLostAt >= begun;
   }
@@ -392,8 +389,8 @@ export class StateGoneError extends StorageError {
 }
 
 /**
- * Returns the parts of a reply. The commit script returns one text with a part in each line, because a list takes
- * longer to parse; other scripts return a list.
+ * Returns the parts of a reply. A text has one part in each line: the commit script returns its results so, because a
+ * list takes longer to parse.
  */
 function splitReply(reply: unknown, mayHaveHappened = false): Reply {
   if (Buffer.isBuffer(reply)) return reply.toString('latin1').split('\n');

@@ -26,7 +26,7 @@ interface LastScript {
 /** Attempts to connect after which requests that lost their connection fail. */
 const MAX_CONNECT_ATTEMPTS = 8;
 const MAX_RECONNECT_MS = 1_000;
-/** Time that a request waits for a connection before the server counts as unreachable. */
+/** Maximum time that requests wait for a connection before the server counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 2_500;
 
 /** Maximum time that closing waits for its last script. */
@@ -34,7 +34,7 @@ const MAX_LAST_SCRIPT_MS = 1_000;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(25 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_MS);
 
-/** After a failover the old master replies READONLY. Reconnects and sends the request again, to the new master. */
+/** Reconnects and sends the request again after READONLY, which a former master replies after a failover. */
 const reconnectOnError = (error: Error): false | 2 => (error.message.startsWith('READONLY') ? 2 : false);
 
 /**
@@ -205,8 +205,8 @@ export class Connection {
   }
 
   /**
-   * Resolves when the connection is ready; undefined if it is. Rejects if it is closed first, or the server cannot be
-   * reached.
+   * Resolves when the connection is ready; undefined if it is. Rejects if the connection is closed, or the server
+   * cannot be reached.
    */
   whenReady(): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closedError());
@@ -250,7 +250,7 @@ export class Connection {
 
   /**
    * Reads the entries of streams after given ones, up to 100 of each. If there are none, waits up to `blockMs`
-   * milliseconds for them; without it, not at all.
+   * milliseconds for them. Without `blockMs` it does not wait.
    */
   async readStreams(
     streams: readonly StreamPosition[],

@@ -1,7 +1,7 @@
 import { isStorageError, StorageError } from '@scratchfs/core';
 import { corruptReply } from '../format/reply/corrupt.js';
 
-/** Error replies of a server that did not run the request and may run it if it is sent again later. */
+/** Error replies after which the same request may succeed later. */
 const TEMPORARY =
   /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|READONLY|NOREPLICAS|OOM|MISCONF|UNBLOCKED|MOVED|ASK)\b/;
 /** Error replies about credentials and permissions. */
@@ -10,7 +10,7 @@ const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|NOPROTO)\b/;
 const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/;
 /** Errors of ioredis 5 and 6 for replies that their parsers reject. */
 const UNPARSABLE = /^Protocol error|Please report this\.$/;
-/** Errors that our scripts raise (`objects.fail`). */
+/** Errors that our scripts raise. */
 const SCRIPT_ERROR = /^SCRATCHFS (LOST|CORRUPT|STALE) (.*?)(?: script: .*)?$/s;
 
 /**
@@ -53,7 +53,10 @@ export function toStorageError(error: unknown): StorageError {
   return new StorageError('unavailable', 'The Redis server could not be reached, or its reply was lost', { cause });
 }
 
-/** Returns an error without a reply with the given `mayHaveHappened`. Returns any other error as it is. */
+/**
+ * Returns an error with the given `mayHaveHappened` if {@link isWithoutReply} accepts it. Returns any other error as it
+ * is.
+ */
 export function withMayHaveHappened(error: unknown, mayHaveHappened: boolean): unknown {
   if (!isWithoutReply(error) || error.mayHaveHappened === mayHaveHappened) return error;
   const { kind, message, retryable, cause } = error;
@@ -68,7 +71,7 @@ export function isTemporary(error: unknown): error is StorageError {
   return isStorageError(error, 'unavailable') || isStorageError(error, 'timeout');
 }
 
-/** Reports whether a request ended without a reply of its script: the error is `unavailable`, `timeout` or `closed`. */
+/** Reports whether an error is `unavailable`, `timeout` or `closed`. */
 export function isWithoutReply(error: unknown): error is StorageError {
   return isTemporary(error) || isStorageError(error, 'closed');
 }

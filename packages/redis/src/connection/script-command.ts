@@ -7,9 +7,7 @@ export type Argument = string | number | Buffer;
 const ARGUMENT_OVERHEAD_BYTES = 16;
 const [CR, LF] = [0x0d, 0x0a];
 
-/**
- * Encoded beginnings of EVALSHA commands, by key list and SHA-1. Callers use the same few key lists again and again.
- */
+/** Encoded beginnings of EVALSHA commands, by key list and SHA-1. */
 const prefixes = new WeakMap<readonly string[], Map<string, Buffer>>();
 
 /**

@@ -8,7 +8,7 @@ type Info = ReadonlyMap<string, string>;
 const MIN_MAJOR_VERSION = 7;
 
 /**
- * Refuses a server on which files are not safe, unless the options accept that.
+ * Refuses a server that is too old or may evict keys, unless the options accept it.
  * @throws StorageError `unsupported`; those of the connection
  */
 export async function inspectServer(connection: Connection, key: string, settings: Settings): Promise<void> {

@@ -18,8 +18,8 @@ export interface StreamEntry {
 
 /**
  * Reads the change streams of many filesystems over one connection. A blocking read occupies its connection, so one
- * read names all streams. If a stream is added during a read, a new connection replaces the one that is blocked: it
- * needs no permission to unblock clients, and nothing is lost, because each stream is read from its last entry.
+ * read names all streams. If a stream is added during a read, a new connection replaces the blocked one, because
+ * unblocking it would need a permission. Each stream is then read from its last entry.
  */
 export class StreamMultiplexer {
   readonly #subscriptions = new Set<StreamSubscription>();
@@ -160,7 +160,7 @@ export class StreamSubscription {
     readonly onReconnect: () => void,
   ) {}
 
-  /** True if the read in progress reports every entry that this stream waits for. */
+  /** True if the read in progress covers this stream, or the stream waits for no entries. */
   get isRead(): boolean {
     return this.after === undefined || (this.readAfter !== undefined && this.readAfter <= this.after);
   }

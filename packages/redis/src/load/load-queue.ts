@@ -18,8 +18,8 @@ interface QueuedLoad {
 }
 
 /**
- * Loads of one turn of the event loop share requests. A load that needs several requests must still see one state: if
- * a write comes in between, it starts again on a state that the server pins for it.
+ * Loads of one turn of the event loop may share requests. A load whose replies come from different states starts again
+ * on a state that the server pins for it.
  */
 export class LoadQueue {
   readonly #waiting: QueuedLoad[] = [];

@@ -1,9 +1,8 @@
 import { lua } from './lua.js';
 
 /**
- * Appends changes to the stream for watchers (`KEYS[6]`). Called only while the filesystem is watched. Entries are
- * numbered one after the other, so that a watcher notices a missed one. An entry without text says that the whole state
- * was replaced.
+ * Appends changes to the stream for watchers (`KEYS[6]`). Entries have consecutive numbers, so that a watcher notices a
+ * missed one. An entry without text says that the whole state was replaced.
  */
 export const ANNOUNCE = lua`
 local function announce(text)

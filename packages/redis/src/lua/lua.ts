@@ -1,2 +1,2 @@
-/** Marks text as Lua. Backslashes are kept. Only constants are interpolated. */
+/** Marks text as Lua. Backslashes are kept. Interpolated values must be constants. */
 export const lua = String.raw;

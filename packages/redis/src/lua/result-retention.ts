@@ -2,8 +2,9 @@ import { RESULTS_FIELD } from './layout.js';
 import { lua } from './lua.js';
 
 /**
- * The expiry of the client's results, `KEYS[5]`: a day, renewed when the client asks for it. They protect a client that
- * asks again because a reply was lost. A client that closes never asks again, and deletes them (`commands/destroy.ts`).
+ * The expiry of the client's results, `KEYS[5]`: a day, renewed when the client asks for it. The results protect a
+ * client that sends a request again because its reply was lost. A client that closes never asks again, and deletes them
+ * (`commands/destroy.ts`).
  */
 export const RESULT_RETENTION = lua`
 local RESULTS_MS = '86400000'

@@ -8,10 +8,7 @@ const SIZES = [0, 1, 100, 4_096, 8_191, 8_192, 20_000, 65_535, 65_536, 65_537, 1
 const PARENTS = ['', '/a', '/a/b', '/c', '/c/d/e', '/many', '/copy', '/copy/b'];
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'copy', 'many'];
 
-/**
- * Generates random steps that reach every part of the layout: sharing, copies, links, chunks, directories of many
- * buckets.
- */
+/** Generates random steps that use sharing, copies, links, chunks and directories of many buckets. */
 export class RandomStates {
   readonly #random: Random;
 

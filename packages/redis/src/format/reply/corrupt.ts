@@ -9,7 +9,7 @@ export function corruptReply(what: string, mayHaveHappened = false, cause?: unkn
   return new StorageError('corrupt', message, { mayHaveHappened, cause });
 }
 
-/** Converts an error of a decoder that met bytes of an impossible form, such as a RangeError of a buffer. */
+/** Converts a TypeError or RangeError of a decoder to a `StorageError`. Returns any other error as it is. */
 export function decodingError(error: unknown, mayHaveHappened = false): unknown {
   if (isStorageError(error) || !(error instanceof TypeError || error instanceof RangeError)) return error;
   return corruptReply('a reply of another form', mayHaveHappened, error);

@@ -8,7 +8,7 @@ export interface Rows {
 
 /**
  * Collects parts of a listing into one sorted listing. Each part is sorted when it arrives and merged with parts of
- * similar length, so that no step takes long and each row is merged O(log n) times.
+ * similar length, so that each row is merged O(log n) times.
  */
 export class SortedRows {
   /** Sorted runs, each more than twice as long as the next. */

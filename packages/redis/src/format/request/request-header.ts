@@ -31,10 +31,7 @@ export interface RequestHeader {
   readonly fitsFastPath: boolean;
   /** True if the last argument holds the changes for watchers. */
   readonly hasAnnouncements: boolean;
-  /**
-   * True if the expiry of the client's results is to be renewed. Commits set it about once an hour and on a new
-   * connection, other requests always.
-   */
+  /** True if the script should renew the expiry of the client's results. */
   readonly renewsResults: boolean;
 }
 

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Metadata } from '@scratchfs/core';
 
 /**
- * The difference between a copied directory's subtree and its source. It applies to each node of the copy until that is
- * changed for the first time. It has a salt for the ids, the new times, and whether atime and mtime are kept, in 33
- * bytes: `k` (keep) or `t`, 16 characters of salt, ctime, time. Kept in its stored form. The scripts do the same
- * (`lua/tree/objects.ts`).
+ * The difference between a copied directory's subtree and its source. It applies to each node of the copy until the
+ * node is first changed. Its stored form has 33 bytes: `k` (atime and mtime are kept) or `t`, 16 characters of salt for
+ * the ids, ctime, time. The scripts apply it too (`lua/tree/objects.ts`).
  */
 export type Transform = Buffer;
 

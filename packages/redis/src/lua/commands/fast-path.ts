@@ -4,9 +4,9 @@ import { lua } from '../lua.js';
 /**
  * The fast path of a commit, for the most frequent requests: each batch creates one small file or replaces the content
  * of one, and no object on the path to it is shared or has a transform. Objects are changed in their stored form, with
- * the same bytes as the general path would write, whose functions Redis then need not create. For the same reason this
- * is two functions only: each further closure costs its captures in every run. Nothing is written before everything is
- * checked.
+ * the same bytes as the general path would write. Redis then need not create the functions of the general path. These
+ * are two functions only, because each further closure costs its captures in every run. Nothing is written before
+ * everything is checked.
  *
  * A batch with a failed check of a name is refused here. For a request with anything else, such as a batch that may
  * exceed a limit, `fastPath` returns nothing and the general path runs.

@@ -1,8 +1,6 @@
 import { lua } from '../lua.js';
 
-/**
- * Encodes the objects that a script has changed in memory and writes them. Nothing can fail once the writing has begun.
- */
+/** Encodes the objects that a script has changed in memory, and then writes them. */
 export const STORE = lua`
 -- plain: by number, the sizes of chunks that no file needs any more; chunks refer to no other objects. taken: fields of
 -- the head whose references a commit has taken over.

@@ -1,9 +1,6 @@
 import { lua } from '../lua.js';
 
-/**
- * Applies the writes of a batch in memory, one after the other. The checks have established that the paths are what the
- * batch expects.
- */
+/** Applies the writes of a batch in memory, one after the other. */
 export const WRITES = lua`
 local writes = {}
 
