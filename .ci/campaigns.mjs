@@ -167,6 +167,12 @@ export const campaigns = [
     run: tested('long', 'packages/disk/src/processes.long.test.ts', 300, { size: 'DISK_KILLS' }),
   },
   {
+    name: 'sql/suites',
+    proves:
+      'SqliteStorage and PostgresStorage pass the whole suites, PostgreSQL those of its object store on a real server.',
+    run: tested('sql', 'test/sql', 1, { size: 'SCRATCHFS_TEST_EVERYTHING' }),
+  },
+  {
     name: 'sql/writers',
     proves: '16 processes increment one counter 100 times each, in SQLite and in PostgreSQL, and none is lost.',
     run: tested('sql', 'test/sql', 16, { size: 'SQL_WRITERS' }),

@@ -3,8 +3,16 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { type FileSystem, openFileSystem } from '@scratchfs/core';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { type PostgresClient, PostgresStorage } from '@scratchfs/sql';
-import { fileSystemSuite, storageSuite } from '@scratchfs/testkit';
+import {
+  backendSuite,
+  fileSystemSuite,
+  objectStoreFaults,
+  objectStoreSuite,
+  storageSuite,
+  workingCopySuite,
+} from '@scratchfs/testkit';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -46,6 +54,26 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     create: ({ clock, limits }) =>
       openFileSystem(new PostgresStorage(client, { name: newName(), clock, maxCacheBytes: 0 }), { clock, limits }),
   });
+  // A campaign also runs the suites of the object store, which the unit tests run on PGlite, and of what lies above it.
+  if (process.env['SCRATCHFS_TEST_EVERYTHING'] !== undefined) {
+    const storeOf = (place: string): PostgresObjectStore =>
+      new PostgresObjectStore(async () => connectionOf(client), place);
+    const methods = ['commit', 'watch', 'deleteHead'] as const;
+    objectStoreSuite({ test, name: 'Rows', methods, open: storeOf, listedObjects: 1_200 });
+    backendSuite({ test, create: () => new ObjectTreeBackend(storeOf(newName())) });
+    workingCopySuite({
+      test,
+      create: () => {
+        const name = newName();
+        return { ours: new PostgresStorage(client, { name }), theirs: new PostgresStorage(client, { name }) };
+      },
+    });
+    it('leaves the state that was reported when replies are lost', LONG, async () => {
+      const { faults, problems } = await objectStoreFaults({ create: () => storeOf(newName()), every: 11 });
+      expect(problems).toEqual([]);
+      expect(faults).toBeGreaterThan(30);
+    });
+  }
 
   const clients: Readonly<Record<string, () => Promise<[PostgresClient, () => Promise<void>]>>> = {
     'a pool of pg': async () => [client, async () => undefined],

@@ -14,10 +14,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openFileSystem } from '@scratchfs/core';
+import { ObjectTreeBackend } from '@scratchfs/core/object-tree';
 import { type SqliteDatabase, SqliteStorage, type SqliteStorageOptions } from '@scratchfs/sql';
-import { fileSystemSuite, storageSuite } from '@scratchfs/testkit';
+import { backendSuite, fileSystemSuite, storageSuite, workingCopySuite } from '@scratchfs/testkit';
 import Libsql from 'libsql';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../packages/sql/src/sqlite-database.js';
 import { SqliteObjectStore } from '../../packages/sql/src/sqlite-object-store.js';
 import { killOnCounter, raceOnCounter } from './counting-clients.js';
 
@@ -53,6 +55,22 @@ fileSystemSuite({
   name: 'FileSystem in SQLite',
   create: ({ clock, limits }) => openFileSystem(storageIn(newFile(), { clock, maxCacheBytes: 0 }), { clock, limits }),
 });
+// A campaign also runs the suites of what lies above the object store.
+if (process.env['SCRATCHFS_TEST_EVERYTHING'] !== undefined) {
+  backendSuite({
+    test,
+    name: 'Backend in SQLite',
+    create: () => new ObjectTreeBackend(new SqliteObjectStore(() => openDatabase(newFile()), 'main', true, false)),
+  });
+  workingCopySuite({
+    test,
+    name: 'A working copy of SQLite',
+    create: () => {
+      const path = newFile();
+      return { ours: storageIn(path), theirs: storageIn(path) };
+    },
+  });
+}
 
 describe('SqliteStorage', () => {
   it('holds several filesystems by name in one file, which are listed and destroyed', async () => {
