@@ -77,9 +77,9 @@ const MAX_USES = 8;
  * as on some disks. A person should read these files before the next `cd`, `git commit` or `npm install`. The list is
  * not complete: any program may run any file.
  *
- * `links`: links of the same directory. A path is then also judged by every name under which they make it reachable:
- * with the link `.vscode` → `conf`, `conf/tasks.json` is returned. A path that is one of the links is also returned if
- * it is in place of a directory with such files, or leads to one. Other links are not known, so neither are their names.
+ * `links`: links of the same directory. A path is then also judged by names under which they make it reachable: with
+ * the link `.vscode` → `conf`, `conf/tasks.json` is returned. Each link counts for at most 8 names of a path. A path
+ * that is one of the links is also returned if it is in place of a directory with such files, or leads to one.
  */
 export function autoRunFiles(paths: Iterable<string>, links: Iterable<KnownLink> = []): string[] {
   const known = new LinkNames(links);
@@ -123,7 +123,7 @@ class LinkNames {
     }
   }
 
-  /** Returns a path and its other names. Each link counts a few times only, because links may form circles. */
+  /** Returns a path and its other names. Each link is used at most {@link MAX_USES} times: links may form circles. */
   namesOf(path: string): readonly string[] {
     const names = [path];
     if (this.#leading.size === 0) return names;

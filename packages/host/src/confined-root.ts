@@ -86,9 +86,9 @@ export class Trail implements Disposable {
 }
 
 /**
- * A directory of the host that no path can leave. Paths are walked one component at a time under held descriptors, and
- * links are never followed here. On Linux, whatever another process swaps concurrently, every entry lay under the root
- * when it was reached; see {@link HAS_DESCRIPTOR_PATHS}.
+ * A directory of the host that no path can leave. Paths are walked one component at a time under held descriptors,
+ * without following links. On Linux, whatever another process swaps concurrently, every entry lay under the root when
+ * it was reached; see {@link HAS_DESCRIPTOR_PATHS}.
  */
 export class ConfinedRoot {
   /** Canonical path of the root on the host when it was opened. */
@@ -131,9 +131,9 @@ export class ConfinedRoot {
   }
 
   /**
-   * Returns false if a directory has a name in another case only. Always true unless `isExact`. Costs a look on a device
-   * that tells names apart by case, once, and otherwise a listing for each name that is found. A directory on such a
-   * device that is set to ignore case is not noticed after the first look.
+   * Returns false if `isExact` is set and a directory has a name in another case only. A look at an existing name shows
+   * that its device tells names apart by case, and is the last on that device; a directory of it that is set to ignore
+   * case is then not noticed. On other devices each name that is found costs a listing.
    */
   hasSpelling(directory: PathHandle, name: string): boolean {
     const { dev } = directory.stat;

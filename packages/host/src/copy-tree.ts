@@ -3,8 +3,8 @@ import { chmod, constants, copyFile, mkdir, symlink, utimes } from 'node:fs/prom
 import { PathHandle } from './path-handle.js';
 
 /**
- * Copies the tree at a path handle to a path that no other client sees yet. Both sides are held open, so that a
- * concurrent swap of names cannot redirect the copy. Pipes, sockets, devices and names that are not UTF-8 are left out.
+ * Copies the tree at a path handle to an unused path. Directories are held open on both sides, so that a concurrent
+ * swap of names does not redirect the copy. Pipes, sockets, devices and names that are not UTF-8 are left out.
  * @param name path at which the handle was found, for reading a link's target
  */
 export async function copyTree(source: PathHandle, name: string, place: string, keepTimes: boolean): Promise<void> {

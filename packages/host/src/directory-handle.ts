@@ -26,7 +26,7 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL
 
 /**
  * An open directory of the host, held by a descriptor, with operations on the names in it. Names are looked up in this
- * very directory and links are never followed, so that a process that swaps directories and links concurrently cannot
+ * very directory without following links, so that a process that swaps directories and links concurrently cannot
  * redirect a call. On platforms other than Linux it is held by its path; see {@link HAS_DESCRIPTOR_PATHS}.
  */
 export class DirectoryHandle implements Disposable {
@@ -120,7 +120,7 @@ export class DirectoryHandle implements Disposable {
   }
 
   /**
-   * Writes a file under a temporary name, then renames it, so that its name never leads to an incomplete file. Replaces
+   * Writes a file under a temporary name, then renames it, so that no other process finds an incomplete file. Replaces
    * an existing file.
    */
   write(name: string, bytes: Uint8Array, mode: number, temporary: string): void {

@@ -76,7 +76,7 @@ export class HostBackend extends HostReadBackend {
         if (checks !== undefined) return { kind: 'conflict', checks };
       }
     }
-    // The host has its own version of each file. This one only makes the engine look those up.
+    // Each file has a version of its own on the host. This one only makes the engine look that up.
     const result: CommitResult = { kind: 'ok', version: `written-${++this.#commits}` };
     this.#outcomes.set(batch.operationId, result);
     for (const oldest of this.#outcomes.keys()) {

@@ -29,7 +29,7 @@ const ALIKE: Readonly<Record<string, FsErrorCode>> = {
 /**
  * Returns an error of the host as an `FsError` with its code and the path inside, or as a `StorageError` if the
  * filesystem has no such code. Errors of these two classes are returned as they are. The original error is left out,
- * because its message contains the host's path.
+ * because its message may contain the host's path.
  */
 export function hostError(error: unknown, syscall: string, path: string): Error {
   if (isFsError(error) || error instanceof StorageError) return error;

@@ -60,7 +60,7 @@ export class HostReadBackend implements Backend {
     this.root.close();
   }
 
-  /** Resolves when changes that a killed process has left are recovered. Awaited before each load. */
+  /** To be overridden: resolves when changes that a killed process has left are recovered. Awaited before each load. */
   protected async recovered(): Promise<void> {}
 
   /** Awaited by `close` before it closes the root. */

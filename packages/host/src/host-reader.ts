@@ -30,8 +30,8 @@ export class HostReader {
   ) {}
 
   /**
-   * Loads the content, listing or tree of a node. Returns `gone` if the path does not lead to the node, or if the
-   * node's kind has none of those.
+   * Loads the content, listing or tree of a node. Returns `gone` if the path does not lead to the node, or if a node of
+   * its kind does not have what is requested.
    */
   async load(request: Exclude<LoadRequest, PathRequest>, signal?: AbortSignal): Promise<LoadResult> {
     signal?.throwIfAborted();
@@ -70,7 +70,7 @@ export class HostReader {
     nodes.push(record ?? null);
     if (record?.kind !== 'file' || record.size > content) return { kind: 'path', nodes };
     using file = last.enter(name);
-    // The content of a file that has changed in between is left out, and loaded when it is read.
+    // The content of a file that has changed in between is left out.
     if (file === undefined || versionOf(file.stat) !== record.version) return { kind: 'path', nodes };
     const bytes = await readRange(file, 0, record.size);
     return bytes.length === record.size ? { kind: 'path', nodes, content: bytes } : { kind: 'path', nodes };
@@ -225,7 +225,7 @@ function nameAt(path: string, depth: number): string {
  */
 export function versionOf(stat: BigIntStats): string {
   const { ino, size, mtimeNs, ctimeNs, nlink, mode } = stat;
-  // A file that replaces another one within a tick of the clock differs by its inode.
+  // A file that replaces another one within a tick of the clock may differ only by its inode.
   // `join` makes one flat string. A template makes a rope of 12 strings, which took half of the memory of a cached
   // record.
   return (stat.isDirectory() ? [mtimeNs, ctimeNs] : [ino, size, mtimeNs, ctimeNs, nlink, mode]).join(':');
@@ -269,7 +269,7 @@ function contentOf(directory: PathHandle, name: string, { size, version }: NodeR
     for (let read = -1; read !== 0 && done < size; done += read) read = readSync(file, bytes, done, size - done, done);
     return done === size ? bytes : undefined;
   } catch {
-    // Reading the file by itself reports the error.
+    // Left to a read of the file itself.
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);

@@ -9,8 +9,8 @@ const MAX_DIRECTORIES = 2_000;
 
 /**
  * Returns the symlinks in the directories above paths, and in directories there with files that programs obey, such as
- * `.husky`. Skips directories that cannot be read, and all after the first {@link MAX_DIRECTORIES}. `top`: path at
- * which the absolute target of a link begins if it lies inside. Default: that of the root on the host.
+ * `.husky`. Skips directories that cannot be read, and all after the first {@link MAX_DIRECTORIES}.
+ * @param top path with which absolute targets inside the root begin. Default: path of the root on the host
  */
 export async function linksAround(
   root: ConfinedRoot,

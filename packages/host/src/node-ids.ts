@@ -28,7 +28,7 @@ export class NodeIds {
     }
   }
 
-  /** Gives a file a new id: its old id passes to the file that has taken one of its names. */
+  /** Gives a file a new id, so that its old id can pass to a file that takes one of its names. */
   renew(stat: BigIntStats): void {
     this.give(stat, `${inodeKey(stat)}:${++this.#renewed}`);
   }

@@ -17,7 +17,7 @@ import { isCode } from './host-error.js';
 /** Linux open(2) flag: opens a path without reading it, so that opening a FIFO or a device has no side effect. */
 export const O_PATH = 0o10000000;
 
-/** True if names are looked up under open descriptors (Linux), so that no other process can swap a checked name. */
+/** True if names can be looked up under open descriptors (Linux), so that a swapped directory cannot redirect them. */
 export const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 
 /** Number of names at which reading a directory entry by entry is given up for an asynchronous listing. */
@@ -46,9 +46,8 @@ export type Kind = 'file' | 'directory' | 'symlink' | 'special';
  * whatever happens to its name. On other platforms it is held by its path, which another process may swap;
  * `hostGuarantees` says so.
  *
- * Methods that look at names are synchronous: the thread pool costs ten times as much as the lookup. A caller that
- * looks at many names yields to the event loop in between. Long listings, larger contents and all changes are
- * asynchronous.
+ * Methods that look at one name are synchronous: the thread pool costs ten times as much as the lookup. Long listings
+ * are asynchronous.
  */
 export class PathHandle implements Disposable {
   #descriptor: number | undefined;
@@ -140,7 +139,7 @@ export class PathHandle implements Disposable {
     }
   }
 
-  /** Opens the file for reading or writing, without waiting if it is a FIFO. The caller has checked the kind. */
+  /** Opens the file for reading or writing, without waiting if it is a FIFO. The caller must check the kind first. */
   open(flags: number): Promise<FileHandle> {
     return open(this.path, openFlags(flags));
   }

@@ -25,7 +25,7 @@ describe('startOf()', () => {
   it.skipIf(process.platform !== 'linux')(
     'returns undefined for a process that has ended and that its parent has not waited for',
     async () => {
-      // The outer shell becomes a program that never waits for the inner one, before that may end.
+      // The outer shell becomes a program that does not wait for the inner one, which ends after a line of input.
       const parent = spawn('sh', ['-c', 'sh -c "read line <&3" & echo $!; exec sleep 60'], {
         stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
       });

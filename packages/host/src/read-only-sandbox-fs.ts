@@ -52,8 +52,9 @@ export class ReadOnlySandboxFS {
   }
 
   /**
-   * Returns the absolute paths of the regular files that match a pattern, sorted. Default: all, including names that
-   * begin with a dot. A link to a file counts as one, unless it leads out.
+   * Returns the absolute paths of the regular files that match a pattern, in the order of a tree whose names are sorted
+   * in each directory. Default: all, including names that begin with a dot. A link to a file counts as one, unless it
+   * leads out.
    */
   async listFiles(pattern = '**/*'): Promise<string[]> {
     const paths: string[] = [];
@@ -61,7 +62,7 @@ export class ReadOnlySandboxFS {
     return paths;
   }
 
-  /** Returns the absolute paths of all `*.py` files, sorted. */
+  /** Returns the absolute paths of all `*.py` files, in the order of {@link listFiles}. */
   listPythonFiles(): Promise<string[]> {
     return this.listFiles('**/*.py');
   }

@@ -8,10 +8,10 @@ import { isAlive, startOf } from './process-start.js';
 import { removeTree } from './remove-tree.js';
 
 /**
- * A hidden directory at the top of the root. New files are completed here before they get their names, and removed
- * trees are moved here before they are taken apart, so that other processes see each change in one step. It is removed
- * by `close`, or when the process exits. What a killed process leaves is removed later, when a process of the same PID
- * namespace creates a staging directory here.
+ * A hidden directory at the top of the root, in which new files are completed before they get their names and removed
+ * trees are taken apart, so that other processes see each change in one step. It is removed by `close`, or when the
+ * process exits, as far as that is possible. What a killed process leaves is removed later, when a process of the same
+ * PID namespace creates a staging directory here.
  */
 export class StagingDirectory {
   #folder: Promise<Folder> | undefined;
@@ -103,15 +103,12 @@ function removeAtExit(): void {
       for (const name of contents.names()) contents.remove(name);
       rmdirSync(folder.root.child(folder.name));
     } catch {
-      // A later process removes it. An error here would change the exit code of this one.
+      // Left to a later process. An error here would change the exit code of this one.
     }
   }
 }
 
-/**
- * Returns a name that tells this process from others that use the directory, even if they have had its number or run in
- * another container.
- */
+/** Returns a name of this process, made of its number, its start and its PID namespace, as far as they are known. */
 async function processName(): Promise<string> {
   return `${process.pid}-${startOf(process.pid) ?? 0}-${await realm()}`;
 }
@@ -120,7 +117,7 @@ async function isInUse(name: string): Promise<boolean> {
   const [pid = '', start, where] = name.slice(TEMPORARY.length).split('-');
   if (!/^\d+$/.test(pid)) return false;
   if (name.startsWith(`${TEMPORARY}${await processName()}-`)) return IN_USE.has(name);
-  // Processes of another container cannot be seen from here: that container removes their leftovers.
+  // Processes of another PID namespace cannot be seen from here, so their directories count as in use.
   if (where !== (await realm())) return true;
   return isAlive(Number(pid), start);
 }

@@ -70,7 +70,7 @@ class BatchOfPaths {
       if (id !== undefined) ids.set(path, id);
       const is = entry && fingerprintOf(entry.stat);
       const current = entry && is && { kind: entry.kind, mode: Number(entry.stat.mode) & 0o7777, is, names: [] };
-      // The caller checks the preconditions of the batch once more, against this entry.
+      // Only the entry that the batch was compared with may be replaced.
       const mayReplace = async (taken: PathHandle): Promise<boolean> =>
         is !== undefined && isSameEntry(is, fingerprintOf(taken.stat));
       changes.push({ path, current, after: state, mayReplace });

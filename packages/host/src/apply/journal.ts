@@ -44,7 +44,7 @@ export interface Journal {
   readonly steps: readonly Step[];
 }
 
-/** Reports whether changes of a directory have begun and not ended. Costs one `lstat`. */
+/** Reports whether a directory has a journal of changes that are not finished. Costs one `lstat`. */
 export function hasJournal(directory: string): boolean {
   return lstatSync(join(directory, JOURNAL), { throwIfNoEntry: false }) !== undefined;
 }
@@ -61,7 +61,7 @@ export function journalFile({ id, steps }: Journal): { readonly name: string; re
   return { name: STEPS, content: JSON.stringify({ id, steps }) };
 }
 
-/** An open journal directory. Its parts are open too, so that no other process can swap them for links. */
+/** A journal directory, held open with its parts. */
 export class JournalDirectory implements Disposable {
   private constructor(
     readonly top: PathHandle,

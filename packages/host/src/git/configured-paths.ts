@@ -47,16 +47,16 @@ interface ParsedConfig {
 
 /**
  * Paths that the configuration of repositories names: hooks, includes, attributes, and files in the text of commands
- * (aliases, filters, editors). A process that can write such a file decides which programs the user's next git command
- * runs.
+ * (aliases, filters, editors). A process that can write such a file may decide which programs the user's next git
+ * command runs.
  */
 export class ConfiguredPaths {
   readonly #parsed = new Map<string, ParsedConfig>();
 
   /**
    * Returns the absolute paths that the configuration of the repository at a directory and the user's own name, and the
-   * paths to which their symbolic links lead. Returns an empty list for a directory without a `.git` directory, or a file
-   * that names one.
+   * paths to which their symbolic links lead. Returns an empty list if the directory has no `.git`, either as a
+   * directory or as a file that names one.
    */
   of(workTree: string): string[] {
     const found = new Set<string>();

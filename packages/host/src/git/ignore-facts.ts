@@ -42,8 +42,8 @@ export async function ignoreFacts(directory: string, signal?: AbortSignal): Prom
 }
 
 /**
- * Returns the tracked files in a directory that git's rules would ignore, relative to it: git treats them as any
- * tracked file. Empty if git fails, for example outside of a repository.
+ * Returns the tracked files in a directory that git's ignore rules match, relative to it. Empty if git fails, for
+ * example outside of a repository.
  */
 export async function trackedIgnored(directory: string, signal?: AbortSignal): Promise<readonly string[]> {
   try {

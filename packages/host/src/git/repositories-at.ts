@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { isCode } from '../host-error.js';
 import type { RawName } from '../path-handle.js';
 
-/** Reports whether the path exists. A dangling link counts: the disk it leads to may only be unmounted. */
+/** Reports whether the path exists. A dangling link counts, because the disk that it leads to may be unmounted. */
 export function isAt(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -69,9 +69,9 @@ const BATCH_BYTES = 4 * 2 ** 20;
  * become separate files. `.git` is never loaded, and owners are not. The way back is `diff` with `contents: true`, then
  * `applyChanges`.
  *
- * Everything is read once, so work on the copy costs no disk access, and the copy does not see later changes of the
- * disk. A file that changes during the call may be read before, during or after its change. If an `applyChanges` on the
- * directory was killed, it is first undone or completed, as by `recoverDirectory`.
+ * The copy does not see later changes of the directory. A file that changes during the call may be read before, during
+ * or after its change. If an `applyChanges` on the directory was killed, it is first undone or completed, as by
+ * `recoverDirectory`.
  *
  * @throws TypeError, RangeError for options of a wrong kind; FsError ENOENT, ENOTDIR for the directory, EFBIG with
  *   `limit` if `maxEntries` or `maxBytes` is exceeded, and what the host or `into` refuses; what {@link

@@ -531,7 +531,7 @@ describe('executeMerge()', () => {
     const version = await versionOn(repository, { 'a.txt': 'x\n' });
     const root = repository.git('rev-parse', 'HEAD');
     const head = repository.commit({ other: 'x' }, 'meanwhile');
-    // Both say that the branch begins here, and so has no common history with the version.
+    // The graft, and below the replacement, say that the branch begins at `head`, without history in common.
     repository.write('.git/info/grafts', `${head}\n`);
     expect((await versions.executeMerge(repository.path, version)).success).toBe(true);
     repository.git('reset', '-q', '--hard', head);

@@ -3,8 +3,8 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 
 /**
- * Identity of a host within which a process number means the same process: another machine, container or boot has its
- * own.
+ * Identity of a host within which a process number means the same process. With Linux's `/proc`, another machine,
+ * container or boot has another identity.
  */
 export interface HostIdentity {
   readonly machine: string;

@@ -42,7 +42,7 @@ export function letPacksGo({ objectsDirectory, commonDirectory }: GitRepository,
   }
 }
 
-/** Removes a `.keep` file. If it cannot be removed now, the next call tries again: no merge fails because of it. */
+/** Removes a `.keep` file. Leaves it to the next call if nothing may be written there. */
 function letGo(path: string): void {
   try {
     rmSync(path, { force: true });

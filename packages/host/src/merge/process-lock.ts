@@ -118,7 +118,7 @@ function numbersIn(directory: string, id: string): number[] {
     .map((name) => Number(name.slice(start.length)));
 }
 
-/** Returns the text of a lock; undefined if the file is gone, `null` if it is longer than any lock. */
+/** Returns the text of a lock; undefined if the file is gone, the text `null` if it is longer than any lock. */
 function textOf(path: string): string | undefined {
   try {
     return lstatSync(path).size > MAX_LOCK_BYTES ? 'null' : readFileSync(path, 'utf8');

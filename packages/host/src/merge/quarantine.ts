@@ -34,8 +34,7 @@ export class Quarantine {
   }
 
   /**
-   * Adds the objects that a version needs and the repository lacks. This process checks each hash and name, and git
-   * checks all of them.
+   * Adds the objects that a version needs and the repository lacks. git checks them again (`--strict`).
    */
   async take(history: History, version: ObjectId, signal?: AbortSignal): Promise<void> {
     const there = new GitObjects(this.repository.git, this.repository.format);

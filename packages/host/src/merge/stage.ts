@@ -41,8 +41,9 @@ export type Applied = { readonly done: true } | { readonly done: false; readonly
 
 /**
  * Moves branch, index and work tree from one commit to another, completely or not at all. The repository's own
- * `index.lock` keeps other git processes out. Once it is held, the call checks again that commit and branch are still
- * checked out and that no other operation is unfinished. If the change is refused or undone, returns the reason.
+ * `index.lock` keeps out other git processes that change the index. Once it is held, the call checks again that commit
+ * and branch are still checked out and that no other operation is unfinished. If the change is refused or undone,
+ * returns the reason.
  * @throws what git and the host throw; Error if a change could not be undone, which leaves the stage for {@link
  *   recoverStage}
  */
@@ -177,7 +178,7 @@ async function carryOut(
  * Restores a repository in which a merge was interrupted, or completes the merge if the branch has already moved. If
  * the user has continued from what the merge left, keeps that: returns `completed` if the branch contains the merge's
  * new commit, else `nothing`.
- * @param filters whether `git` runs them
+ * @param filters whether `git` runs filters
  * @throws Error if that merge is still running, if it must be undone and had filters that `git` does not run, if git
  *   fails, if the stage cannot be from a merge, if the repository is not writable, or if it can only be recovered by
  *   hand, with instructions
@@ -260,7 +261,7 @@ async function goOn(
     return moved ? 'completed' : 'nothing';
   }
   const mode = hasMovedHere ? 'forward' : 'undo';
-  // The plan can only refuse filters. Whether programs may run is the caller's decision.
+  // A plan may come from an untrusted person, so the caller decides whether filters may run.
   if (mode === 'undo' && plan.filters === true && !filters)
     throw new Error('An interrupted merge ran filters: recover with allowFilters');
   // A git that was killed with the finisher may have left this lock. The repository's own lock stays until the end.

@@ -37,7 +37,7 @@ beforeEach(() => {
 const ELSEWHERE = '0'.repeat(16);
 
 describe('the stage of a finisher killed after everything but the release of the lock', () => {
-  /** Its process number now belongs to an unrelated process. */
+  /** Creates such a stage. The finisher's process number now belongs to an unrelated process. */
   async function left(place?: object) {
     const { sample, repository, from, to } = await prepare(folders);
     const before = stateOf(sample.path);

@@ -34,7 +34,8 @@ export function namedBy(name: string): Named | undefined {
 }
 
 /**
- * Reports whether the owner of an entry may still be at work on it. An owner on another host counts for some minutes.
+ * Reports whether the owner of an entry may still be at work on it. An owner on another host counts as at work for some
+ * minutes after its last write.
  * @param sign returns the time of the last write to the entry
  */
 export function isInHand({ pid, started, place }: Named, sign: () => number): boolean {

@@ -95,8 +95,8 @@ exec "$@"
 
 /**
  * Ctrl-C goes to every process of the terminal's foreground. It would end bubblewrap, and with it a command that
- * handles Ctrl-C itself, so bubblewrap ignores it, if `env` can give the command the default back. A shell cannot do
- * that.
+ * handles Ctrl-C itself. So bubblewrap is started with Ctrl-C ignored, if `env` can give the command the default back;
+ * a shell cannot.
  */
 const ENV = '/usr/bin/env';
 const IGNORING = ['/bin/sh', '-c', 'trap "" INT QUIT; exec "$@"', 'sh'];

@@ -6,8 +6,8 @@ import type { RawName } from '../path-handle.js';
 import { contentOf, hashOf } from './content.js';
 
 /**
- * Returns the keys of the contents in a copy at a name that cannot come back, and under it: files and links of the
- * requested sizes. The command has ended; links are not followed. Unreadable entries are left out.
+ * Returns the keys of the contents of files and links at a name in a copy, and under it, if their size is wanted. The
+ * command must have ended. Links are not followed. Entries that may not be read are left out.
  *
  * @param above the directory of that name, which is reached without links
  */

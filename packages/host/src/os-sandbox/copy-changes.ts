@@ -38,7 +38,7 @@ export interface CopyChanges {
 const MAX_OWN_BYTES = 2 ** 31;
 
 /**
- * Compares a copy with what the command was given. The command has ended, and no link that it left is followed.
+ * Compares a copy with what the command was given. The command must have ended. No link that it left is followed.
  * @param limits without it no content is read, and a file or link counts as changed if its stats have changed
  * @throws FsError EFBIG for more than `copyBackBytes` or `copyBackFiles`
  */
@@ -79,7 +79,7 @@ export async function changesOf(
       gone.delete(path);
       const mode = kind === 'symlink' ? 0 : Number(stat.mode) & 0o777;
       if (kind === 'directory') {
-        // The copy lets its owner in, whatever the source does.
+        // In the copy every directory is open to its owner, whatever its mode in the source.
         const isSame = before?.kind === 'directory' && (before.mode | 0o700) === (mode | 0o700);
         if (!isSame) written.push({ path, before, after: { kind, mode, body: NOTHING, copy: '' } });
         return true;
@@ -105,7 +105,7 @@ export async function changesOf(
     },
     { asOwner: true, signal },
   );
-  // What a refused entry replaced stays as it was, and so does what was under it.
+  // An entry that a refused one replaced does not count as removed, nor does anything under it.
   for (const { path } of refused)
     for (const one of gone.keys()) if (`/${one}` === path || `/${one}`.startsWith(`${path}/`)) gone.delete(one);
   const removed = [...gone].map(([path, before]): CopyChange => ({ path, before, after: undefined })).reverse();
@@ -166,8 +166,8 @@ function removeRefused({ files, index }: PersistentCopy, removable: CopyChanges[
 }
 
 /**
- * Removes ignored entries that take too much space, and returns their paths.
- * @param isKept whether a path is one of the dependencies, which may be large
+ * Removes the largest ignored entries until the others take at most {@link MAX_OWN_BYTES}, and returns their paths.
+ * @param isKept reports whether a path is one of the dependencies, which may be large
  */
 export async function limitOwn(copy: PersistentCopy, isKept: (path: string) => boolean): Promise<string[]> {
   const { own } = copy.index;

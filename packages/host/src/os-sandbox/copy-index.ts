@@ -28,12 +28,12 @@ export interface GivenEntry {
 const VERSION = 1;
 /** Largest text whose content is kept for a merge. */
 const MAX_MERGED_BYTES = 4 * 2 ** 20;
-/** A copy is made anew if contents that no entry needs any more take more than this, and more than the others. */
+/** Bytes of kept contents that no entry needs any more, above which a copy may be made anew. */
 const MAX_WASTE_BYTES = 64 * 2 ** 20;
 
 /**
- * What a persistent copy holds, with the contents of its smaller text files. The copy itself is changed by commands, so
- * a three-way merge takes its base from here.
+ * Entries of a persistent copy, with the contents of its smaller text files. Commands change the copy itself, so a
+ * three-way merge takes its base from here.
  */
 export class CopyIndex {
   readonly entries = new Map<string, GivenEntry>();

@@ -7,9 +7,9 @@ import type { Binding } from './bubblewrap.js';
 
 /**
  * Returns mounts that show a repository to a command, read-only. A linked work tree also gets the repository that it
- * belongs to, at the same path as on the host. In place of each configuration file that {@link configurationsIn} finds,
- * a copy from {@link withoutCredentials} is shown. Other files are shown as they are, also those that a configuration
- * includes.
+ * belongs to, at the same path as on the host. In place of each configuration file that {@link configurationsIn} finds
+ * in it, a copy from {@link withoutCredentials} is shown. Other files are shown as they are, also those that a
+ * configuration includes.
  *
  * @param place path of `.git` on the host, a directory or a file
  * @param inside path of `.git` for the command
@@ -67,8 +67,9 @@ const SECRET_SETTING =
   /\.(?:[^.]*(?:pass|passwd|passphrase|password|token|secret|api-?key)|extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected)$/i;
 
 /**
- * Returns a configuration that git reads like a file, but without comments, settings that can hold credentials, and
- * credentials in URLs. Empty if git cannot read the file, or is not installed. Each character is one byte.
+ * Returns a configuration that git reads like a file, but without comments, settings whose names are those of
+ * credentials, and credentials in URLs. Empty if git cannot read the file, or is not installed. Each character is one
+ * byte.
  */
 export async function withoutCredentials(file: string): Promise<string> {
   const listing = ['config', '--file', file, '--no-includes', '--list', '-z'];
@@ -95,7 +96,7 @@ function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** Returns a path without links; undefined for a link that leads nowhere. */
+/** Returns a path without links; undefined if it cannot be resolved. */
 function realPathOf(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -108,7 +109,7 @@ function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
-    // The command's user cannot read it either.
+    // Nothing is replaced in a directory that this process cannot read.
     return [];
   }
 }

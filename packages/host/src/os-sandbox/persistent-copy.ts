@@ -40,7 +40,7 @@ export type Visibility = 'visible' | 'hidden' | 'ignored';
 export interface CopySource {
   /** Real path of the directory. */
   readonly directory: string;
-  /** Returns the treatment of a path, relative to the directory. `.git` is always bound read-only. */
+  /** Returns the treatment of a path, relative to the directory. Not called for `.git`. */
   readonly visibilityOf: (path: string, isDirectory: boolean) => Visibility | Promise<Visibility>;
   /** Holds what differs from the directory. */
   readonly fileSystem: FileSystem;
@@ -366,7 +366,7 @@ export class PersistentCopy implements Disposable {
         dependencies.push(path);
         continue;
       }
-      // The empty directory at which it was mounted before, or what is left of a copying that was interrupted.
+      // An empty mount point, or the rest of an interrupted copying, may be there.
       above.remove(basename(path));
       if (hasDependencies) await this.#copyWhole(join(source.directory, path), join(this.files, path), signal);
       else await this.#copyOwn(source, path, signal);

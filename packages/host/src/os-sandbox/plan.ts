@@ -40,9 +40,7 @@ export function placesOf(steps: readonly Step[]): Place[] {
   return steps.flatMap(({ path, to }) => (typeof to === 'object' ? [{ path, content: contentOf(to) }] : []));
 }
 
-/**
- * Returns the steps that remove from its path a content that one of the places has, each with the path of that place.
- */
+/** Returns the steps that remove a content that one of the places has too, each with the path of that place. */
 export function movesTo(places: readonly Place[], steps: readonly Step[]): Map<Step, string> {
   const paths = new Map(places.map(({ path, content }) => [content, path]));
   const moves = new Map<Step, string>();
@@ -54,9 +52,9 @@ export function movesTo(places: readonly Place[], steps: readonly Step[]): Map<S
 }
 
 /**
- * Returns the steps that remove a content whose other places were all refused, for example a rename to a forbidden
- * name: together with `taken` they would lose the content. Skipping a step also skips the content that it would write,
- * which can strand further steps, and so on.
+ * Returns the steps that would lose a content, because every other place of it was refused, as in a rename to a
+ * forbidden name; each with such a place. Skipping a step also skips the content that it would write, which can strand
+ * further steps, and so on.
  */
 export function strandedBy(refused: readonly Place[], taken: readonly Step[]): Map<Step, string> {
   const places = new Map<string, number>();

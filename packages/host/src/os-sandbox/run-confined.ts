@@ -17,9 +17,7 @@ export interface Run {
   readonly signal: NodeJS.Signals | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /**
-   * Reason for which the command was killed, in which case no change is brought back. Undefined if it ended by itself.
-   */
+  /** Reason for which the command was killed; `runInOsSandbox` then brings no change back. Undefined if it was not. */
   readonly stopped: Stopped | undefined;
 }
 

@@ -41,10 +41,9 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = { '.cargo/bin': [
 
 /**
  * Returns mounts of the directories that a PATH names, with what their programs need, for a command that sees only the
- * system's programs otherwise. Leaves out the home directory, what contains it, and what overlaps with the directory
- * that the command works on.
+ * system's programs otherwise. Leaves out the home directory, what contains it, and what overlaps with `excluded`.
  *
- * @param excluded a directory whose programs the command finds by another path
+ * @param excluded the directory that the command works on, which it sees at another path
  */
 export function toolchainOf(path: string | undefined, excluded: string, home: string = homedir()): Toolchain {
   const shown = new Set<string>();

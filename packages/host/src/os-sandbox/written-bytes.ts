@@ -2,8 +2,8 @@ import { statfsSync } from 'node:fs';
 import { walkDisk } from './walk-disk.js';
 
 /**
- * Free bytes of the disk below which a command is stopped, even if another program has filled it: the command could not
- * write any more. Does not apply if less than twice as much was free when the command began.
+ * Free bytes of the disk below which a command is stopped, even if another program has filled it. Does not apply if
+ * less than twice as much was free when the command began.
  */
 const MIN_FREE_BYTES = 64 * 2 ** 20;
 

@@ -3,7 +3,7 @@ import { MemoryStorage } from '@scratchfs/memory';
 import { Sandbox } from '@scratchfs/sandbox';
 import { runInOsSandbox } from '../os-sandbox/run-in-os-sandbox.js';
 
-/** Probes from inside a sandbox for everything of the host that must not be visible there, and prints what it finds. */
+/** Probes from inside a sandbox for things of the host that must not be visible there, and prints what it finds. */
 const [secret = ''] = process.argv.slice(2);
 const probes: Record<string, string> = {
   file: `cat ${secret}`,

@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from '
 import { join } from 'node:path';
 
 /**
- * Returns everything that a user can see of a repository: files, index, references, configuration, unfinished
+ * Returns the state of a repository as its user sees it: files, index, references, configuration, unfinished
  * operations.
  */
 export function stateOf(path: string): Readonly<Record<string, string>> {

@@ -218,10 +218,12 @@ export class HostHistory implements AsyncDisposable {
    * and empty directories too. Creates the directory if it is missing. All new files are written beside the old ones
    * before the first removal, so a missing or damaged object, an impossible link target or a full disk changes nothing.
    * From then on each file is replaced atomically; if the call fails or the process is killed, it has to be repeated.
+   * Files on another disk that is mounted in the directory are written again after the removals, and may fail there.
    * @throws TypeError for an empty path. Without `force`, TypeError for a directory that is a repository (also a bare
    *   one) or part of git's own directory, or if the call would remove a repository in it, at any depth, or a directory
    *   that cannot be read. HistoryError `not-found`, `wrong-type`, `hostile`, `corrupt`, `too-large`; FsError such as
-   *   ENOSPC while new files are written; the reason of the signal. In all these cases no file was changed
+   *   ENOSPC while new files are written beside the old ones; the reason of the signal. In all these cases no file was
+   *   changed
    */
   async checkoutSnapshot(commit: string, targetPath: string, options: CheckoutOptions = {}): Promise<void> {
     checkOptions(options, ['force', 'signal'], 'checkoutSnapshot');
@@ -419,7 +421,7 @@ export class HostHistory implements AsyncDisposable {
     const gone = new Map<string, PathEntry>();
     if (parent !== undefined) for await (const entry of history.list(parent, { signal })) gone.set(entry.path, entry);
     const submodules = new Set([...gone.values()].filter(({ mode }) => mode === '160000').map(({ path }) => path));
-    // Only a repository's work tree can have a checked-out submodule. Elsewhere an agent has made the files.
+    // Only a repository's work tree can have a checked-out submodule.
     const isCheckedOut = (path: string): boolean => existsSync(join(folder, path, '.git'));
     const checkedOut = isCheckedOut('') ? new Set([...submodules].filter(isCheckedOut)) : NONE;
     const isIgnored = includeIgnored ? () => false : leavingOut(await ignoredPaths(folder, signal), gone);

@@ -23,7 +23,7 @@ const NO_ENDS: Ends = new Set();
 /** A repository that reads objects missing from it in linked stores. Writes go into its own store. */
 export class LinkedRepository implements Repository {
   readonly format: ObjectFormat;
-  /** Cached result of `shallow`, which every commit asks for. Valid as long as the stores return the same sets. */
+  /** Cached result of `shallow`. Valid as long as the stores return the same sets. */
   #shallow: { readonly of: readonly (Ends | undefined)[]; readonly found: Ends } | undefined;
   readonly #sources = new Map<string, { readonly identity: string; readonly store: Source }>();
 

@@ -11,8 +11,7 @@ interface Remembered {
 }
 
 /**
- * Remembers the content ids of a work tree's files by their stats, as git's index does. A lost entry costs time, never
- * correctness.
+ * Remembers the content ids of a work tree's files by their stats, as git's index does. A lost entry only costs time.
  */
 export class WorktreeCache {
   #files: ReadonlyMap<string, Remembered> = new Map();
