@@ -131,7 +131,7 @@ function namesOf(tool: string, rule: RuleName): string[] {
   return [rule, tool, LEGACY_NAMES[tool] ?? tool];
 }
 
-/** Returns a directory's path in the filesystem; undefined if it has none, like the top of a sandbox with named roots. */
+/** Returns a directory's path in the filesystem; undefined if it has none, as the top of a sandbox with named roots. */
 function topOf(sandbox: FileSystemSandbox, path: string): string | undefined {
   try {
     return sandbox.locate(path);

@@ -60,7 +60,7 @@ export interface FileToolsOptions extends AuthorizerOptions {
 export interface FileTools {
   /** The tools to describe to the model. */
   readonly tools: readonly Tool[];
-  /** Runs a tool by name. Unknown names and failures are returned as results. Rejects if aborted or `onError` throws. */
+  /** Runs a tool by name. Returns unknown names and failures as results. Rejects if aborted or `onError` throws. */
   call<N extends string>(name: N, input: unknown, options?: ToolCallOptions): Promise<ToolResult<DataOf<N>>>;
 }
 

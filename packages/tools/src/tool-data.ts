@@ -33,7 +33,7 @@ export interface ListedEntryData {
   readonly path: string;
   /** Undefined if the sandbox has no filesystem. */
   readonly kind?: EntryKind | undefined;
-  /** Bytes of a file; 0 for a directory, length of the target for a link. Undefined if the sandbox has no filesystem. */
+  /** Bytes of a file; 0 for a directory, length of a link's target. Undefined if the sandbox has no filesystem. */
   readonly size?: number | undefined;
 }
 
