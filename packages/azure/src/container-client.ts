@@ -3,7 +3,7 @@ import { StorageError } from '@scratchfs/core';
 import { once } from '@scratchfs/core/internal';
 import { loadSdk } from './sdk.js';
 
-/** Environment variable that the Azure CLI and Azure Functions use too. */
+/** Environment variable that the Azure CLI reads too. */
 const VARIABLE = 'AZURE_STORAGE_CONNECTION_STRING';
 
 /**

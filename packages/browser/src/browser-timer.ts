@@ -2,7 +2,7 @@ import { systemTimer } from '@scratchfs/core/internal';
 
 /**
  * Like `systemTimer`, but a sleep of 0 ms lasts for one turn of the event loop only. A nested `setTimeout` lasts for at
- * least 4 ms in a browser, longer than a commit.
+ * least 4 ms in a browser.
  */
 export const browserTimer: typeof systemTimer = {
   ...systemTimer,

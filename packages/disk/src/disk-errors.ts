@@ -30,8 +30,8 @@ export async function unlinkIfPresent(path: string): Promise<void> {
 }
 
 /**
- * Converts an error of the disk; a StorageError and an error without a code stay as they are. A call that failed with
- * one of the `REFUSED` has changed nothing.
+ * Converts an error of the disk; a StorageError and an error without a code stay as they are. After a code of `REFUSED`
+ * the request has not happened.
  */
 export function toStorageError(error: unknown): unknown {
   if (isStorageError(error)) return error;

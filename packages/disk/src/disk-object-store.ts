@@ -83,8 +83,8 @@ export class DiskObjectStore implements ObjectStore {
   }
 
   /**
-   * The host reports new heads where it can. The head is also read from time to time, because a network filesystem
-   * reports only changes of this machine, and a directory that does not exist yet cannot be watched.
+   * Calls `changed` at each report of the host, and each second: a network filesystem reports only changes of this
+   * machine, and a directory that does not exist yet cannot be watched.
    */
   watch(changed: () => void, fail: (error: unknown) => void): () => void {
     let watcher: FSWatcher | undefined;
@@ -101,7 +101,7 @@ export class DiskObjectStore implements ObjectStore {
         watcher = watch(this.#directory.heads, () => changed());
         watcher.on('error', end);
       } catch (error) {
-        // The directory may not exist yet, or the host may watch no more: the timer is enough then.
+        // The directory may not exist yet, or the host may have no watches left. The timer is enough then.
         if (!hasCode(error, 'ENOENT', 'EMFILE', 'ENFILE', 'ENOSPC')) throw error;
       }
     };

@@ -8,11 +8,11 @@ import { type DiskStorageOptions, parseOptions, parseTarget } from './options.js
 
 /**
  * A filesystem in a directory of the disk that several processes share. Give it the path of a directory, or a URL:
- * `file:///path?name=…&durability=…`. The directory is created with mode 0700 by the first write; one that another user
- * owns or can write to is refused. Nothing is read or written before the first call.
+ * `file:///path?name=…&durability=…`. The directory is created with mode 0700 by the first write. Except on Windows, a
+ * directory that another user owns or can write to is refused. Nothing is read or written before the first call.
  *
- * A filesystem that is replaced or removed while it is in use fails with a `StorageError` of kind `lost`; a full disk
- * is `full`, and missing permission `denied`.
+ * Calls fail with a `StorageError` of kind `lost` if the filesystem is replaced or removed while it is in use, `full`
+ * if the disk is full, and `denied` if permission is missing.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export class DiskStorage extends ObjectTreeStorage {

@@ -16,11 +16,11 @@ const disk = ({ clock, limits }: CreateOptions): Promise<FileSystem> =>
 
 interface Layer {
   readonly wrap: (fs: FileSystem, options: CreateOptions) => FileSystem;
-  /** Sections about what the layer has code of its own for. Undefined: all, because they take a few seconds. */
+  /** Sections that test what the layer implements itself. Undefined: all sections. */
   readonly sections?: readonly FileSystemSection[];
 }
 
-/** These layers pass each call on, so whatever a section does to the lower filesystem takes as long as without them. */
+/** Sections for layers that pass calls on. The other sections would take as long as without a layer. */
 const PASSED_ON: readonly FileSystemSection[] = [
   ...(['links', 'rename', 'copy', 'handles', 'versions', 'checkpoints', 'transactions'] as const),
   ...(['watch', 'streams', 'signals', 'aliasing', 'capabilities'] as const),

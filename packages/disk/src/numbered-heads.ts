@@ -36,11 +36,10 @@ interface Current extends HeadName {
  * by `link`, which fails if the name exists, so of several writers that have seen n only one succeeds. No lock is
  * needed, and no writer that was killed or stopped can block others.
  *
- * Older heads are deleted, which could let a writer that slept create a number for the second time. It cannot pass
- * that off as a success: heads are deleted in ascending order, so as long as n is there, n + 1 was never deleted. The
- * writer therefore looks for n, with its random text, after it has created n + 1. If n is gone, the outcome is unknown,
- * and the caller reads the current head to learn it. The last head is never deleted: deleting a filesystem creates a
- * head that says so.
+ * Older heads are deleted, which could let a writer that slept create a number for the second time. The writer does not
+ * report that as a success: heads are deleted in ascending order, so as long as n is there, n + 1 was never deleted.
+ * The writer therefore looks for n, with its random text, after it has created n + 1. If n is gone, the outcome is
+ * unknown. The last head is never deleted: deleting a filesystem creates a head that says so.
  */
 export class NumberedHeads {
   readonly #directory: StoreDirectory;

@@ -80,7 +80,7 @@ export class StoreDirectory {
   /**
    * Writes a temporary file and calls `place`, which renames it into `folder`, or links it there and removes the
    * temporary name. If anything fails, the temporary file is removed. Once `write` has resolved, the file and its name
-   * survive what the durability promises.
+   * survive the failures that the durability names.
    */
   async write<T>(folder: string, bytes: Uint8Array, place: (temporary: TemporaryFile) => Promise<T>): Promise<T> {
     const path = join(this.#temporary, randomBytes(12).toString('hex'));
@@ -192,7 +192,10 @@ async function statIfPresent(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-/** Waits until names that were created in a directory are on the disk. Windows does so by itself. */
+/**
+ * Waits until names that were created in a directory are on the disk. Does nothing on Windows, which cannot flush
+ * directories.
+ */
 async function flushDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const directory = await open(path, 'r');

@@ -49,7 +49,8 @@ export class DynamoDbObjectStore implements ObjectStore {
 
   async get(name: string, offset: number, length: number, call?: BackendCall): Promise<Uint8Array | undefined> {
     const key = this.#key(OBJECTS + name);
-    // An object never gets other bytes, so if an eventually consistent read finds it, it is right, at half the price.
+    // The bytes of an object do not change, so those that an eventually consistent read finds are right, at half the
+    // price.
     const item = (await this.#read(key, false, call)) ?? (await this.#read(key, true, call));
     if (item === undefined) return undefined;
     const bytes = bytesOf(item);
@@ -246,7 +247,7 @@ function bytesOf(item: Item): Uint8Array {
   return bytes;
 }
 
-/** Returns a hash of a head. It is unique, because no two heads have the same bytes. */
+/** Returns a hash of a head, which identifies the head because no two heads of a filesystem have the same bytes. */
 async function tagOf(head: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', head as Uint8Array<ArrayBuffer>);
   return btoa(String.fromCharCode(...new Uint8Array(digest)));

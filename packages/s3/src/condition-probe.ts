@@ -10,8 +10,8 @@ export type PutProbe = (
 const NONEXISTENT_TAG = '"00000000000000000000000000000000"';
 
 /**
- * Tests, before the first read of the head, whether the store honours conditions. Some stores ignore the header and
- * write, which would lose commits silently.
+ * Tests whether the store honours conditional writes. Some stores ignore the header and write, which would lose commits
+ * silently.
  */
 export class ConditionProbe {
   readonly #put: PutProbe;

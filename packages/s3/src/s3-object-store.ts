@@ -125,7 +125,7 @@ export class S3ObjectStore implements ObjectStore {
     return this.#location.close();
   }
 
-  /** Reads the head, then replaces it: not atomic, so correct only as long as no other process writes. */
+  /** Reads the head, then replaces it: not atomic, so correct only as long as no other client writes. */
   async #replaceHead(
     single: SingleWriter,
     bytes: Uint8Array,

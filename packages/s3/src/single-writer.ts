@@ -11,7 +11,7 @@ const MAX_UNCONFIRMED_HEADS = 64;
 
 /**
  * Detects other writers on a store that does not honour conditional writes. Once a read has found another writer's
- * head, every commit fails. Commits before that read may have overwritten the other writer's.
+ * head, `check` throws. Commits before that read may have overwritten the other writer's.
  */
 export class SingleWriter {
   #tag: string | undefined;

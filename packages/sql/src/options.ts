@@ -29,7 +29,7 @@ export function parseOptions(
 }
 
 /**
- * Removes the parameter `name` from a URL: it is for this package, the rest for the driver.
+ * Takes the parameter `name` out of a URL. The other parameters stay.
  * @throws TypeError if there are several, or the name is not encoded correctly
  */
 export function takeName(url: string): { readonly url: string; readonly name: string | undefined } {

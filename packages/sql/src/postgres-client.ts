@@ -65,7 +65,7 @@ export function connectionOf(client: unknown): Connection {
   const query: Connection['query'] = async (text, parameters) =>
     (await queryable.query(text, parameters as never[])).rows as Row[];
   const close = async (): Promise<void> => undefined;
-  // Only pglite has both `listen` and `query`.
+  // Of the known clients, only pglite has both `listen` and `query`.
   if (has('listen')) return { query, listen: listenByCallback(client as PgliteListen), close };
   // A connection of `pg` has `connect` too, but only a pool has `totalCount`, and gives a connection.
   if (has('connect') && 'totalCount' in (client as object)) {

@@ -13,8 +13,8 @@ const LOOK_INTERVAL_MS = 500;
 /** Key of the advisory lock that clients take while they create the tables. */
 const CREATION_LOCK = 0x73637261;
 // One statement, so that all tables appear in one step, or none if the client dies. Without the setting, some clients
-// print a notice for each table that exists. Storage is EXTERNAL, which does not compress: objects are already
-// compressed if that helps, and parts of them are read.
+// print a notice for each table that exists. Storage is EXTERNAL, which does not compress, so that a part of an object
+// can be read alone.
 const CREATE_TABLES = `DO $$ BEGIN
   PERFORM pg_advisory_xact_lock(${CREATION_LOCK}), set_config('client_min_messages', 'warning', true);
   CREATE TABLE IF NOT EXISTS scratchfs_objects (

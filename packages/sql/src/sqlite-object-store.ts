@@ -7,10 +7,7 @@ import type { Row, SqliteDatabase, SqliteStatement, Value } from './sqlite-datab
 import { isBusy, isReadOnly, toStorageError } from './sqlite-errors.js';
 
 const NAMES_PER_PAGE = 1_000;
-/**
- * Milliseconds to wait for a lock, less than the deadline of a request. A statement itself does not wait, because that
- * would block the event loop.
- */
+/** Milliseconds to wait for a lock. A statement itself does not wait, because that would block the event loop. */
 const LOCK_WAIT_MS = 5_000;
 /** Milliseconds between two reads of a watched head. */
 const LOOK_INTERVAL_MS = 200;
@@ -201,7 +198,7 @@ export class SqliteObjectStore implements ObjectStore {
     this.#statement(db, sql).run(...(parameters.map(parameterOf) as never[]));
   }
 
-  /** @throws StorageError `lost` if the file was moved, deleted or replaced, so that other processes see no change */
+  /** @throws StorageError `lost` if the file was moved, deleted or replaced */
   #transaction<T>(call: BackendCall | undefined, work: (db: SqliteDatabase) => T): Promise<T> {
     return this.#attempt(call, (db) => {
       const result = inTransaction(db, () => {
@@ -225,7 +222,7 @@ export class SqliteObjectStore implements ObjectStore {
       } catch (error) {
         if (!isBusy(error) || performance.now() > until) throw toStorageError(error);
       }
-      // A random time, so that waiting clients do not collide again.
+      // A random time, so that waiting clients rarely collide again.
       await pause(waitMs * (0.5 + Math.random()));
       call?.signal?.throwIfAborted();
     }

@@ -3,9 +3,9 @@ import { openFileSystem } from '@scratchfs/core';
 import { DiskStorage } from '../disk-storage.js';
 
 /**
- * A client in a process of its own: prints the name of its host, then increments the number in `/counter` and prints it,
- * a given number of times.
- * Arguments: directory, number of increments, name of a file of its own that each increment also changes.
+ * A client in a process of its own: prints the name of its host, then increments the number in `/counter` and prints
+ * it, a given number of times. Arguments: directory, number of increments, prefix of the names of its own ten files,
+ * one of which each increment also writes.
  */
 const [directory = '', times = '1', own = 'own'] = process.argv.slice(2);
 const fs = await openFileSystem(new DiskStorage(directory, { durability: 'process' }));

@@ -13,7 +13,7 @@ export class CountingStore implements ObjectStore {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Runs `work` and returns the number of requests that were sent meanwhile. */
+  /** Runs `work` and returns the number of requests that were sent during it. */
   async costOf(work: () => Promise<unknown>): Promise<number> {
     const before = this.total;
     await work();

@@ -10,7 +10,7 @@ export interface Change {
 }
 
 const MOST_ENTRIES = 40;
-/** Length of a content that is stored in an object without pages. */
+/** Length of a large content. */
 const LARGE = 300_000;
 
 /** Returns a random change under `top`, a path without a trailing slash; `token` is unique. */

@@ -62,8 +62,8 @@ type Told<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: '
 
 /**
  * Clients with their own caches change, checkpoint, roll back and fork a filesystem and its forks, others collect
- * garbage, over requests that are refused, get lost, come late or twice, in an order determined by the seed. Every
- * result must agree with the model immediately, and in the end everything that a new client reads. `spoil` alters the
+ * garbage, over requests that are refused, get lost, come late or twice, in an order determined by the seed. Each
+ * result is compared with the model immediately, and what a new client reads is compared in the end. `spoil` alters the
  * collectors' store.
  */
 export async function runTreeModel(
@@ -157,7 +157,10 @@ export async function runTreeModel(
     line.pending = undefined;
   }
 
-  /** Returns a function that returns the states that a line, or all lines of its filesystem, have had since. */
+  /**
+   * Starts watching a line of a fork, or all lines of the filesystem itself. The returned function returns their states
+   * since then.
+   */
   function watch(line: Line): () => Possible[] {
     const begun = (line.forkedAt === undefined ? mains : [line]).map((one) => ({ one, from: one.states.length - 1 }));
     return () =>
