@@ -42,7 +42,7 @@ const FILES: ReadonlySet<string> = new Set([
   '.mcp.json',
 ]);
 
-/** Directories whose files are all run or obeyed by programs. */
+/** Directories of which every file counts as one that programs run or obey. */
 const DIRECTORIES: readonly string[] = [
   '.cargo',
   '.circleci',

@@ -131,9 +131,9 @@ export class ConfinedRoot {
   }
 
   /**
-   * Returns false if `isExact` is set and a directory has a name in another case only. A look at an existing name shows
-   * that its device tells names apart by case, and is the last on that device; a directory of it that is set to ignore
-   * case is then not noticed. On other devices each name that is found costs a listing.
+   * Returns false if `isExact` is set and a directory has a name in another case only. If an existing name cannot be
+   * found in another case, its device counts as one that tells names apart by case, and is not asked again. A directory
+   * on it that is set to ignore case is then not noticed. On other devices each name that is found costs a listing.
    */
   hasSpelling(directory: PathHandle, name: string): boolean {
     const { dev } = directory.stat;

@@ -269,7 +269,7 @@ function contentOf(directory: PathHandle, name: string, { size, version }: NodeR
     for (let read = -1; read !== 0 && done < size; done += read) read = readSync(file, bytes, done, size - done, done);
     return done === size ? bytes : undefined;
   } catch {
-    // Left to a read of the file itself.
+    // The error concerns reads of the file itself, not listings.
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);

@@ -6,10 +6,7 @@ import { HistoryError, type Primitives } from '@scratchfs/history';
 const deflated = promisify(deflate);
 const inflated = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflate);
 
-/**
- * Hashing and zlib by Node's own code: `new History({ primitives: nodePrimitives })`. `HostHistory` uses them by
- * default.
- */
+/** Hashing and zlib by Node's own code: `new History({ primitives: nodePrimitives })`. `HostHistory` uses them. */
 export const nodePrimitives: Primitives = {
   hasher(format) {
     const hash = createHash(format);

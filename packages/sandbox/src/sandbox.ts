@@ -46,7 +46,7 @@ export type Guarded<F extends FileSystem> = F extends SyncFileSystem ? SyncFileS
  * `/src/a.ts` or `src/a.ts` with one root, `notes/a.md` or `notes:a.md` with names. Links are followed, and their
  * targets must be allowed too. `..` above a root, `~`, drive letters and `//` are outside.
  *
- * `derive` returns a child, which never has more access than its parent. Methods with `Sync` work if the filesystem is
+ * `derive` returns a child with no more access than its parent. Methods with `Sync` work if the filesystem is
  * synchronous. Most errors about access name what is allowed.
  *
  * @throws TypeError, RangeError for an invalid configuration
@@ -77,7 +77,7 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   constructor(fileSystem: F);
   constructor(fileSystem: F, config: SandboxConfig, options?: SandboxOptions);
   constructor(fileSystem: FileSystem, ...given: readonly [(SandboxConfig | Access)?, SandboxOptions?]) {
-    // A configuration that is undefined by mistake is an error, and not the whole filesystem.
+    // A configuration that is undefined by mistake is an error. It does not mean the whole filesystem.
     const [config, options] = given.length === 0 ? [{ root: '/' }] : given;
     const access = Access.isOne(config) ? config : accessOf(fileSystem, config as SandboxConfig, options);
     const { namespace, policy } = access;

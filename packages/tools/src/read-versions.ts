@@ -22,7 +22,7 @@ const UNSEEN = 'unseen';
  * model whose own reads were forgotten.
  */
 export class SharedReads {
-  /** By the name of the files and the path; the one read longest ago first. */
+  /** By the name of the files and the path. The one read longest ago comes first. */
   readonly #first = new Map<string, string>();
 
   /** @param maxFiles maximum number of files. The one read longest ago is forgotten first. Default 10,000 */
@@ -69,9 +69,9 @@ export type VersionCheck = (fileSystem: FileSystem) => Promise<void>;
  * `SharedReads` knows. A sandbox without a filesystem has no versions.
  */
 export class ReadVersions {
-  /** By resolved path; the one read or written longest ago first. */
+  /** By resolved path. The one read or written longest ago comes first. */
   readonly #known = new Map<string, string>();
-  /** By resolved path, the last of the calls that are queued for it. */
+  /** The last of the calls queued for each resolved path. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(

@@ -101,8 +101,8 @@ export async function readTextFile(
 }
 
 /**
- * Changes the text of a file and writes it, unless it stays the same. If another client changes the file in between,
- * `change` is called again with the new text, up to 5 times in all, so that no change is lost.
+ * Changes the text of a file and writes it, unless it stays the same. Without `ifVersion`, if another client changes
+ * the file in between, `change` is called again with the new text, up to 5 times in all.
  * @throws NotTextError; FsError, such as ECHANGED if a file that is to be written does not have the version
  *   `ifVersion`; what `change` throws
  */

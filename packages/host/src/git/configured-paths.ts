@@ -163,7 +163,7 @@ function* pathsInWords(value: string, workTree: string): Generator<string> {
     const isPath = word.includes('/') || (words.length > 1 && word.includes('.'));
     if (!isPath || NO_PATH.test(word)) continue;
     yield pathOf(word, workTree);
-    // What precedes the slash may be the work tree: `$PWD/run`, `$(git rev-parse --show-toplevel)/run`.
+    // The part before the slash may be the work tree: `$PWD/run`, `$(git rev-parse --show-toplevel)/run`.
     const rest = word.replace(VARIABLE, '');
     if (rest.startsWith('/')) yield join(workTree, rest);
   }

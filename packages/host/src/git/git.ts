@@ -30,7 +30,7 @@ export interface GitCall {
   readonly onOutput?: ((chunk: Buffer) => void) | undefined;
 }
 
-/** Environment variables passed on to git: they name programs and the user's own settings, and do not steer git. */
+/** Environment variables passed on to git. They locate programs, the user's own settings and temporary files. */
 const PASSED_ON = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT'];
 
 /**

@@ -24,7 +24,7 @@ import { mayBeAtWork, workersEnd } from './workers.js';
 
 export const AT_WORK = 'Another merge is being brought into the repository';
 
-/** Thrown if the stage of a merge must not be changed now, because that merge is still running. */
+/** Thrown if the stage of a merge must not be changed now, because that merge may still be running. */
 export class MergeAtWork extends Error {
   constructor() {
     super(AT_WORK);
@@ -352,7 +352,7 @@ async function hasMoved(repository: GitRepository, plan: Plan, branch = 'HEAD'):
   }
   const args = ['merge-base', '--is-ancestor', plan.new, branch];
   const { exitCode } = await git.run(args, { accept: [0, 1] }).catch(async (cause: Error) => {
-    // A lost commit is not reachable from any branch.
+    // A lost commit counts as in no branch.
     if (await isLost(repository, plan)) return { exitCode: 1 };
     throw notPutRight(cause.message, cause);
   });

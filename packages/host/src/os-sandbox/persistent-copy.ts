@@ -134,8 +134,7 @@ export class PersistentCopy implements Disposable {
   ) {}
 
   /**
-   * Opens the first copy in a directory that no other command uses, or makes one. The directory is created if it is
-   * missing.
+   * Opens the first copy in `parent` that no other command uses, or makes one. `parent` is created if it is missing.
    */
   static async open(parent: string): Promise<PersistentCopy> {
     for (let number = 0; ; number++) {
@@ -273,7 +272,7 @@ export class PersistentCopy implements Disposable {
     const gone: string[] = [];
     for (const [path, { kind }] of entries)
       if (!seen.has(path) || (plan.get(path)?.kind ?? kind) !== kind) gone.push(path);
-    // In the order of insertion parents come first: removing one removes what is under it.
+    // Parents come first in the order of insertion, and removing one removes what is under it.
     for (const path of gone) {
       const entry = entries.get(path);
       if (entry === undefined) continue;

@@ -119,7 +119,7 @@ export class StagedCopy implements AsyncDisposable {
         addedDirectories.push(path);
         checkCount(count());
       };
-      // Not by path: a command can put a link at a directory above a root.
+      // Read from the top of the copy, because a command can put a link in place of a directory above a root.
       const options = { within: root, checkName, onUnrepresentable, onDirectory, signal };
       const files = readWorktree(join(this.directory, 'work'), options);
       for await (const { path: within, mode, body = new Uint8Array() } of files) {

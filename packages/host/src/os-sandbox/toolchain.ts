@@ -88,7 +88,10 @@ function isUsable(path: string): boolean {
   }
 }
 
-/** Reports whether every user can enter a directory. A command of root runs as another user, who has to reach it. */
+/**
+ * Reports whether the modes of a directory and of those above it let every user enter. A command of root runs as another
+ * user.
+ */
 export function isOpenToAll(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     if ((lstatSync(at).mode & 0o001) === 0) return false;

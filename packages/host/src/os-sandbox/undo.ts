@@ -2,8 +2,8 @@ import { isFsError } from '@scratchfs/core';
 import { isSandboxError } from '@scratchfs/sandbox';
 
 /**
- * Reports whether an error is a refusal, after which nothing has changed. After any other failure the outcome is
- * unknown.
+ * Reports whether an error counts as a refusal, after which nothing has changed. After any other failure the outcome
+ * counts as unknown.
  */
 export const isRefusal = (error: unknown): error is Error => isSandboxError(error) || isFsError(error);
 

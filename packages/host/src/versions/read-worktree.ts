@@ -44,7 +44,7 @@ export interface ReadWorktreeOptions {
 
 /**
  * Yields the files, links and submodules in a directory of the host, in no particular order. A file that changes while
- * it is read may be read in a state between; one that disappears is left out. Links are read, never followed.
+ * it is read may be read in a state between; one that disappears is left out. Links in it are read, not followed.
  */
 export async function* readWorktree(folder: string, options: ReadWorktreeOptions): AsyncGenerator<WorktreeFile> {
   const pending: { directory: DirectoryHandle; path: string; names: RawName[] }[] = [];

@@ -21,7 +21,7 @@ export class WorktreeCache {
     return remembered?.identity === identityOf(stat) ? remembered.id : undefined;
   }
 
-  /** Records the entries of one reading. They take effect with `keep`, after all contents have been stored. */
+  /** Records the entries of one reading. They take effect with `keep`, to be called once all contents are stored. */
   record(): { readonly put: (file: WorktreeFile, id: ObjectId, now: number) => void; readonly keep: () => void } {
     const files = new Map<string, Remembered>();
     return {

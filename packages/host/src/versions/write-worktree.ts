@@ -22,7 +22,7 @@ const MAX_TARGET_BYTES = 4_095;
 /**
  * Changes paths of a directory of the host. All new files are first written into a staging directory at its top, so a
  * missing object, an impossible link target or a full disk is an error with nothing changed. Then paths are removed,
- * and the staged files and directories are renamed into place; files below another mounted disk are written only now.
+ * and the staged files and directories are renamed into place; files on another disk mounted there are written anew.
  * Each file is replaced atomically, but the whole set is not: if the call fails or the process is killed after the
  * staging, the call has to be repeated.
  * @param signal cancels until the first removal
