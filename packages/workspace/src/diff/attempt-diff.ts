@@ -182,6 +182,8 @@ function movedFiles(head: Head, changes: readonly OperationChange[]): Map<string
     const entry = entryAt(head, pathSegments(path));
     const origin = entry && nodeOf(head, entry)?.origin;
     if (origin === undefined || origin.path === path) continue;
+    // Of a file with several names, one that the disk has had before was not moved.
+    if (entry?.link !== undefined && entry.base?.state) continue;
     const old = entryAt(head, pathSegments(origin.path));
     if (old?.node === null && old.link === undefined && old.base?.state) moves.set(path, old.base);
   }
