@@ -142,7 +142,7 @@ export class ConfinedRoot {
     const other = lower === name ? name.toUpperCase() : lower;
     if (other === name || Buffer.byteLength(other) > MAX_NAME_BYTES) return true;
     if (directory.look(other) !== undefined) return namesIn(directory.path).includes(name);
-    // Another process may have removed the entry, under whatever name.
+    // A name that another process has removed by now proves nothing.
     if (directory.look(name) !== undefined) this.#sensitiveDevices.add(dev);
     return true;
   }

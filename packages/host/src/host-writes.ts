@@ -413,7 +413,7 @@ interface HowSet {
   readonly isNew?: boolean;
 }
 
-/** @param path path that leads to what the handle holds; the metadata of a link can only be changed by path */
+/** @param path path of the entry, by which the metadata of a link is changed */
 async function setMetadata(
   pathHandle: PathHandle,
   path: string,

@@ -103,7 +103,7 @@ export class SuffixNotAllowedError extends SandboxError {
   }
 }
 
-/** The file is larger than the limit of reads. Code EFBIG; nothing of it was read. */
+/** The file is larger than the limit of reads. Code EFBIG. */
 export class FileTooLargeError extends SandboxError {
   override readonly name = 'FileTooLargeError';
   /** Size of the file, in bytes. */

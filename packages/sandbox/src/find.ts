@@ -11,7 +11,7 @@ import {
 import { type CallSequence, invoke, PathWalk } from '@scratchfs/core/internal';
 import { SuffixNotAllowedError } from './errors.js';
 
-/** End of a path, with links followed. */
+/** End of a path. */
 export interface Found {
   readonly path: string;
   /** Undefined if nothing exists there, or a file that is hidden because of its suffix. */

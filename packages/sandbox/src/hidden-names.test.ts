@@ -25,7 +25,7 @@ const over =
     return { failure, fileSystem: await layer(failing(lower, failure), lower) };
   };
 
-/** Returns a filesystem that has neither checkpoints nor forks, so that a mount names it when it is asked for them. */
+/** Returns a filesystem without checkpoints and forks. The errors of a mount name such a filesystem. */
 function withoutStates(fileSystem: FileSystem): FileSystem {
   const capabilities = { ...fileSystem.capabilities, checkpoints: false, forks: false };
   return new Proxy(fileSystem, {

@@ -27,7 +27,7 @@ export function entriesOf(value: unknown, field: string): [string, unknown][] {
   });
 }
 
-/** Reports whether a value is a plain object of any realm, or one without a prototype. */
+/** Reports whether an object has no prototype, or one that has none itself, like plain objects of any realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -219,8 +219,8 @@ export class Sandbox<F extends FileSystem = FileSystem> implements FileSystemSan
   }
 
   /**
-   * Returns a sandbox with the access that the options give. The child has the same paths, suffixes, limits and
-   * approvals as this sandbox. Without `strictEntries`, an entry that is a file opens its directory; for a link, its
+   * Returns a sandbox with the access that the options give. The child has the same spelling of paths, suffixes, limits
+   * and approvals as this sandbox. Without `strictEntries`, an entry that is a file opens its directory; for a link, its
    * current target counts.
    * @throws SandboxPermissionEscalationError for access that this sandbox lacks; TypeError, RangeError for invalid
    *   options; what the filesystem throws

@@ -4,7 +4,7 @@ import type { ToolCallOptions } from './tool.js';
 
 /**
  * Runs work in a transaction, or without one if the filesystem has none, like a directory of the host or a mount of
- * several filesystems. Work that makes several changes needs `without`, because it would not be atomic.
+ * several filesystems. Work that makes several changes needs `without`: outside of a transaction it is not atomic.
  *
  * @param without called instead of the work if the filesystem has no transactions
  */

@@ -122,7 +122,7 @@ export class ReadVersions {
   /**
    * Removes an entry (a link, not its target) under the condition of `writing`. `check` concerns the files under a
    * directory; undefined if no read of them is known.
-   * @throws InputError if it has changed since
+   * @throws InputError if the entry has changed since, or was moved or deleted
    */
   async removing(
     path: string,
@@ -142,7 +142,7 @@ export class ReadVersions {
   /**
    * Moves an entry (a link, not its target) under the condition of `writing`. `check` concerns the file that it
    * replaces; undefined if no read of that file is known.
-   * @throws InputError if one of them has changed since
+   * @throws InputError if the entry has changed since, or was moved or deleted
    */
   async moving<T>(
     from: string,

@@ -510,7 +510,7 @@ describe('executeMerge()', () => {
     rmSync(join(repository.path, 'a.bin'));
     repository.git('checkout-index', '-f', 'a.bin');
     const before = stateOf(repository.path);
-    // Undoing the merge cannot determine the content that the merge writes.
+    // With this git, undoing the merge cannot determine the content that the merge writes.
     const bin = folders.folder();
     const fails = 'case " $* " in " update-ref -m "* | *" cat-file --filters "* | *" hash-object "*) exit 128 ;; esac';
     const real = repository.git('--exec-path');

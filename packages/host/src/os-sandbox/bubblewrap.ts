@@ -68,7 +68,7 @@ const NETWORK_PATHS = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '
 /** Directories of the command that are kept in memory. */
 const IN_MEMORY = ['/dev/shm', '/tmp'];
 
-/** Files that list the keys of the caller. */
+/** Files that tell about keys of the caller. */
 const KEYS = ['/proc/keys', '/proc/key-users'];
 
 /** Descriptor from which bubblewrap reads its arguments. */

@@ -269,7 +269,7 @@ export class HostHistory implements AsyncDisposable {
     const reading = { cache, submodules, onUnrepresentable, onDirectory, asOwner: true, signal };
     for await (const file of readWorktree(folder, reading)) {
       const entry = wanted.get(file.path);
-      // It stays in `wanted`: if its contents are removed, its directory has to be created again.
+      // A submodule stays in `wanted`: if its contents are removed, its directory has to be created again.
       if (file.mode === '160000') continue;
       if (entry === undefined) {
         if (basename(file.path) === 'HEAD' && isGitDirectory(join(folder, dirname(file.path))))

@@ -201,7 +201,7 @@ class Walk implements Disposable {
   }
 }
 
-/** Opens a directory. Undefined if the name is missing or does not lead to a directory. */
+/** Opens a directory, even if its mode keeps its owner out. Undefined if the name is missing or is not a directory. */
 function enter(above: DirectoryHandle, name: string): DirectoryHandle | undefined {
   try {
     return above.enterAsOwner(name);

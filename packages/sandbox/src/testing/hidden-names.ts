@@ -226,7 +226,7 @@ function handleCalls(handle: FileHandle | SyncFileHandle, form: '' | 'Sync' = ''
   );
 }
 
-/** Returns everything that a value reveals as text: properties of any kind at any depth, stacks and causes included. */
+/** Returns the keys and values of all properties of a value at any depth as text, except functions. */
 function everythingIn(value: unknown, seen = new Set<unknown>()): string {
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
   if (typeof value === 'function') return '';
