@@ -123,6 +123,22 @@ describe.skipIf(reason !== undefined)(
         });
       });
 
+    it.each(['straße', 'ა'])(
+      'a rename by case is taken in a directory %s, whose case the disk does not know',
+      async (name) => {
+        const directory = folder();
+        mkdirSync(join(directory, name));
+        writeFileSync(join(directory, name, 'a.txt'), 'a');
+        await attemptOn(directory, async (attempt) => {
+          expect(await attempt.fileSystem.exists(`/${name}`)).toBe(true);
+          expect(await attempt.fileSystem.exists('/readme.md')).toBe(false);
+          await attempt.fileSystem.rename(`/${name}/a.txt`, `/${name}/A.txt`);
+          expect(await attempt.accept()).toMatchObject({ success: true, conflicts: [] });
+          expect(shown(join(directory, name))).toEqual(['A.txt=a']);
+        });
+      },
+    );
+
     it('a file that replaces a removed one in another case is accepted', async () => {
       const directory = folder();
       await attemptOn(directory, async (attempt) => {

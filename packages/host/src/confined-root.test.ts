@@ -85,6 +85,33 @@ describe('a confined root', () => {
     }
   });
 
+  it.each([
+    ['straße', 'is there'],
+    ['ა', 'is there'],
+    ['b', 'is created meanwhile'],
+  ])('does not take a disk for one that tells case apart by the name %s, which %s', (name, when) => {
+    const directory = join(top, 'ignoring');
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory);
+    for (const found of when === 'is there' ? [name, 'a'] : ['a']) writeFileSync(join(directory, found), '');
+    const confined = new ConfinedRoot(directory, false, true);
+    const inAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    try {
+      using trail = confined.walk('/');
+      const { path, stat } = trail.last;
+      // Stands for a disk that ignores the case of ASCII letters only.
+      const look = (text: string) => {
+        const found = trail.last.look(inAscii(text));
+        writeFileSync(join(directory, name), '');
+        return found;
+      };
+      const ignoring = { path, stat, look } as PathHandle;
+      expect([name, 'A', 'a'].map((text) => confined.hasSpelling(ignoring, text))).toEqual([true, false, true]);
+    } finally {
+      confined.close();
+    }
+  });
+
   it('passes on the error of the host for a name that is too long, and closes what it held', async () => {
     const before = openDescriptors();
     expect(() => walked(`/d/${'x'.repeat(300)}`)).toThrow(expect.objectContaining({ code: 'ENAMETOOLONG' }));

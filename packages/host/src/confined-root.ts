@@ -131,19 +131,22 @@ export class ConfinedRoot {
   }
 
   /**
-   * Returns false if `isExact` is set and a directory has a name in another case only. If an existing name cannot be
-   * found in another case, its device counts as one that tells names apart by case, and is not asked again. A directory
-   * on it that is set to ignore case is then not noticed. On other devices each name that is found costs a listing.
+   * Returns false if `isExact` is set and a directory has a name in another case only. If an existing name with ASCII
+   * letters cannot be found in another case, its device counts as one that tells names apart by case, and is not asked
+   * again. A directory on it that is set to ignore case is then not noticed. On other devices each name that is found
+   * costs a listing.
    */
   hasSpelling(directory: PathHandle, name: string): boolean {
     const { dev } = directory.stat;
     if (!this.isExact || this.#sensitiveDevices.has(dev)) return true;
-    const lower = name.toLowerCase();
-    const other = lower === name ? name.toUpperCase() : lower;
+    const inAscii = name.replace(/[a-z]/gi, inOtherCase);
+    const other = inAscii === name ? inOtherCase(name) : inAscii;
     if (other === name || Buffer.byteLength(other) > MAX_NAME_BYTES) return true;
+    if (directory.look(name) === undefined) return true;
     if (directory.look(other) !== undefined) return namesIn(directory.path).includes(name);
-    // A name that another process has removed by now proves nothing.
-    if (directory.look(name) !== undefined) this.#sensitiveDevices.add(dev);
+    // Disks that ignore the case of ASCII letters may not know that of others. `name` is looked at before and after
+    // `other`, because another process may create or remove the entry.
+    if (inAscii !== name && directory.look(name) !== undefined) this.#sensitiveDevices.add(dev);
     return true;
   }
 
@@ -190,6 +193,11 @@ export class ConfinedRoot {
     }
     return { target: text, outside: climbs(text, depth) };
   }
+}
+
+function inOtherCase(text: string): string {
+  const lower = text.toLowerCase();
+  return lower === text ? text.toUpperCase() : lower;
 }
 
 /** Reports whether a relative path climbs above the root from a directory `depth` levels under it. */
