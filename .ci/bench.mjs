@@ -5,7 +5,7 @@ import { run } from './lib.mjs';
 
 /**
  * The benchmarks. Further arguments go to the script; `needsBuild` marks those that measure the built packages, and
- * `isCompiledFirst` those whose process is to hold nothing else, neither the sources nor what compiles them.
+ * `isCompiledFirst` those that are compiled before, so that their process holds neither the sources nor a compiler.
  */
 export const benchmarks = [
   {

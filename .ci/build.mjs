@@ -53,7 +53,7 @@ async function compileDeclarations() {
   if (code !== 0) throw new Error(`The declarations could not be written:\n${output}`);
 }
 
-/** Copies the declarations that a package's entry points reach next to its modules. */
+/** Copies the declarations that a package's entry points need to where its modules are. */
 function copyDeclarations(folder) {
   const from = join(declarations, relative(join(root, 'packages'), folder), 'src');
   const needed = settingsOf(folder).entry.map((entry) => entry.replace(/^src\/(.*)\.ts$/, '$1.d.ts'));

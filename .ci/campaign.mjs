@@ -26,7 +26,7 @@ if (chosen.length === 0) {
   console.error(`No campaign is called ${wanted}. Without an argument \`npm run campaign\` lists them.`);
   process.exit(1);
 }
-// The arguments of mutation are names, which no share can be.
+// The arguments of mutation are names, not a share and a seed.
 const takesNames = chosen.every(({ name }) => name === 'tests/mutation');
 const [share = '1', seed] = takesNames ? [] : rest;
 if (!(Number(share) > 0) || (seed !== undefined && !Number.isSafeInteger(Number(seed)))) {

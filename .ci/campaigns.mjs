@@ -4,8 +4,8 @@
  *
  * - `name`: `<where>/<what>`. `npm run campaign -- <what>` runs that campaign everywhere, `-- <where>` everything there.
  * - `proves`: what a campaign without a problem shows.
- * - `minutes`: CPU minutes of the whole campaign, extrapolated from a hundredth on an AMD EPYC (2026-11-25); missing if it was not
- *   measured. The clock shows more where a campaign waits for a server.
+ * - `minutes`: CPU minutes of the whole campaign, extrapolated from a hundredth on an AMD EPYC (2026-11-25); missing if
+ *   it was not measured. The clock shows more if a campaign waits for a server.
  * - `run`: returns the command and its environment for a share of the whole and a first seed (undefined: the default).
  *   `rest` has the arguments after the name as they were given.
  */

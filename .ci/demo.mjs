@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { install } from './install.mjs';
 import { root } from './lib.mjs';
 
-// Another storage is a package that the demo itself does not need.
+// `--storage` needs packages that the demo itself does not need.
 await install('@scratchfs/example-demo', { isLean: !process.argv.some((text) => text.startsWith('--storage')) });
 
 const demo = join(root, 'examples', 'demo');

@@ -15,7 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-// A child leads its own process group, so that its descendants end with it.
+// Except on Windows, a child leads its own process group, so that its descendants end with it.
 function kill(child) {
   try {
     if (process.platform === 'win32') child.kill();
@@ -23,7 +23,7 @@ function kill(child) {
   } catch {}
 }
 
-// CPU seconds of all ended programs, as of the last end.
+// CPU seconds of the ended programs when the last of them ended.
 let usedBefore = cpuSeconds();
 
 /**

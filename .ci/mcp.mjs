@@ -1,8 +1,8 @@
-// Starts the MCP server of this checkout. stdout belongs to the protocol: what is installed and built is told on stderr.
+// Starts the MCP server of this checkout. stdout belongs to the protocol, so installation and build print to stderr.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-// One program for both, so that a server starts soon if there is nothing to do, and signals are the server's alone.
+// One child process installs and builds. The server then runs in this process, which gets the signals.
 const prepare = `
   const { install } = await import(${JSON.stringify(new URL('install.mjs', import.meta.url).href)});
   await install();

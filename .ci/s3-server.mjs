@@ -84,7 +84,7 @@ const found = given === undefined ? await version() : 'the bucket of SCRATCHFS_T
 const reason = problem ?? (found === undefined ? `${server.name} does not run` : undefined);
 if (reason !== undefined) console.log(`  ${reason}`);
 else if (given !== undefined) console.log(`  ${found}`);
-// Another version is accepted: before anything is written, a test checks that it honours conditional writes.
+// Another version is accepted: a test checks that it honours conditional writes.
 else console.log(`  ${server.name} ${found}${found === server.tried ? '' : `, tried was ${server.tried}`}`);
 const counts =
   reason === undefined

@@ -1,15 +1,15 @@
 /**
- * What `npm run check` and `npm test` run, in order.
+ * The steps that `npm run check` and `npm test` run, in order.
  *
  * - `run`: a command; its exit code counts, it adds nothing to the totals.
  * - `vitest`: projects of test/vitest.config.ts; each test counts.
  * - `report`: a command that writes `{ passed, failed, skipped, missing, reasons }` to the file named by
- *   `SCRATCHFS_RESULTS`; `missing` counts the skips for want of a runtime or a server, which fail where `CI=true`.
+ *   `SCRATCHFS_RESULTS`; `missing` counts the skips for want of a runtime or a server, which fail if `CI=true`.
  *
  * `check: true` marks what `npm run check` runs too; `needs` names steps that come along when a step is asked for by
- * name. A step that takes longer than `timeoutMs` (default 10 minutes) fails: it hangs, as a slow machine is no failure.
+ * name. A step that takes longer than `timeoutMs` (default 10 minutes) fails.
  *
- * Two steps run at a time, in this order: each that uses both cores lies beside one that mostly waits for servers. A
+ * Two steps run at a time, in this order: steps that use both cores are next to steps that mostly wait for servers. A
  * step with `isAlone: true` runs while no other does: it measures time, or installs with apt-get, which has a lock.
  */
 export const steps = [

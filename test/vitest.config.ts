@@ -32,7 +32,7 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
   },
 });
 
-/** Test files share loaded modules, because loading takes longer than most tests, and no file changes global state. */
+/** Test files share loaded modules, because loading takes longer than most tests. They must restore global state. */
 const shared = <P extends { readonly test: object }>(one: P) => ({ ...one, test: { ...one.test, isolate: false } });
 
 const s3 = project('s3', 'test/s3/**/*.test.ts');
@@ -43,8 +43,8 @@ const slices = project('slices', SLICES);
 
 /**
  * One project per kind of test. `pnpm vitest run --project unit` runs the tests beside the sources. `long` has the
- * tests beside the sources that take seconds; `npm run check` leaves them out. Every folder of `test/` with tests for
- * vitest is a project of the same name; the files of `test/faults` that measure the event loop are the project `slices`.
+ * tests beside the sources that take seconds; `npm run check` leaves them out. Most other projects have the name of
+ * their folder in `test/`; the files of `test/faults` that measure the event loop are the project `slices`.
  */
 export default defineConfig({
   root,

@@ -52,8 +52,8 @@ export class LogBackend implements Backend {
         const known = this.#outcomes.get(operationId);
         if (known === 'absent') throw new StorageError('unavailable', 'The operation was given up before it arrived');
         if (known !== undefined) return known;
-        // Preconditions and limits are checked on a copy, which costs nothing. The batch becomes visible only after it
-        // is in the log.
+        // Preconditions and limits are checked on a fork, which is cheap. The batch becomes visible only after it is in
+        // the log.
         const draft = await this.#state.fork();
         const result = await draft.commit(batch);
         if (result.kind !== 'ok') return this.#settle(operationId, result);
@@ -96,7 +96,7 @@ export class LogBackend implements Backend {
     return result;
   }
 
-  /** Runs one call at a time, and converts every failure to what the engine expects. */
+  /** Runs one call at a time, and converts failures of the log to a `StorageError`. */
   #inTurn<R>(call: BackendCall | undefined, work: () => Promise<R>): Promise<R> {
     const turn = this.#lastCall.then(async () => {
       call?.signal?.throwIfAborted();

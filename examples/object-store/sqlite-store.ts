@@ -81,7 +81,7 @@ export class SqliteStore implements ObjectStore {
   }
 }
 
-/** Converts errors of SQLite. Nothing has happened if the file was locked, or is full. */
+/** Converts errors of SQLite. Nothing has happened if the file was locked or the disk is full. */
 function attempt<T>(work: () => T): T {
   try {
     return work();

@@ -37,7 +37,7 @@ async function work(fs: FileSystem, task: string, isLast: boolean): Promise<void
   say(`${task} is done`);
 }
 
-/** Returns the tasks of an agent that has been silent for too long. */
+/** Gives the tasks of agents that have been silent for too long back to `/todo`. */
 async function bury(fs: FileSystem): Promise<void> {
   for (const other of await fs.readdir('/doing')) {
     if (other === name || Date.now() - (await fs.stat(`/agents/${other}`)).mtimeMs < SILENCE_MS) continue;

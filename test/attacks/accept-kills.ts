@@ -22,7 +22,7 @@ interface Ground extends AcceptKill {
   readonly after: string;
 }
 
-/** Number of accepts in one program, because starting a program costs more than everything else. */
+/** Number of accepts in one program, because starting a program is slow. */
 const TOGETHER = 10;
 
 /** Paths to accept: a part of what the attempt changes. */
@@ -30,11 +30,11 @@ const PATHS = ['/src', '/moved', '/b', '/run'];
 
 /** States in which programs were killed, and what was wrong afterwards. */
 export interface KilledAccepts {
-  /** Nothing was written. */
+  /** Killed before anything was written. */
   readonly before: number;
-  /** Files were being written. */
+  /** Killed while files were being written. */
   readonly within: number;
-  /** All files were written. */
+  /** Killed after all files were written. */
   readonly after: number;
   readonly problems: readonly string[];
 }
@@ -125,7 +125,7 @@ class AcceptKills {
     const isCut = leftovers(disk).length > 0;
     await using workspace = await openWorkspace(disk);
     const attempt = await workspace.attempt();
-    // What was interrupted is completed or forgotten first.
+    // The first call completes or forgets the interrupted one.
     await attempt.accept({ dryRun: true, onConflict: 'skip' });
     const now = told(disk);
     const isAfter = now === after;

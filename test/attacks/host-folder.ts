@@ -25,7 +25,7 @@ export function folderWith(files: InitialFiles, open: (folder: string) => FileSy
     if (typeof value === 'string') writeFileSync(place, value);
     else if ('symlink' in value) symlinkSync(value.symlink.replace(/^\//, `${folder}/`), place);
   }
-  // A disk updates an access time only if it is not later than the last change, so later ones are not changed by reads.
+  // With `relatime`, a read does not update an access time that is recent and later than the last change.
   for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
     const { mtimeMs } = lstatSync(join(folder, name));
     lutimesSync(join(folder, name), mtimeMs / 1000 + 60, mtimeMs / 1000);

@@ -35,8 +35,8 @@ const NAMES = [
 const HANDLE_NAMES = ['chmod', 'chown', 'datasync', 'truncate', 'write'];
 
 /**
- * Passes every call that changes something on the host to a function, which may or may not run it. Applies to all
- * modules of this process that have imported `node:fs/promises`.
+ * Passes the calls of `node:fs/promises` that change something to a function, which may or may not run them. Applies to
+ * all modules of this process that have imported `node:fs/promises`.
  * @returns a function that restores the originals
  */
 export async function interceptSteps(onStep: (step: Step) => Promise<unknown>): Promise<() => void> {

@@ -27,9 +27,7 @@ interface Victim extends Cut {
 }
 
 const PHASES = ['before', 'half', 'after'] as const;
-/**
- * Number of changes that one program makes before it dies, because starting a program costs more than everything else.
- */
+/** Number of changes that one program makes before it dies, because starting a program is slow. */
 const TOGETHER = 10;
 /** Number of programs that run concurrently. */
 const AT_ONCE = 2;

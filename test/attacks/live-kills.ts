@@ -10,7 +10,7 @@ import { bundleProgram } from './bundle-program.js';
 import { leftovers, told } from './host-changes.js';
 import { printed } from './printed.js';
 
-/** Number of directories that a pair of programs works on, because starting a program costs more than everything else. */
+/** Number of directories that a pair of programs works on, because starting a program is slow. */
 const TOGETHER = 20;
 /** Number of times that a program makes its three operations in a directory. */
 const ROUNDS = 1;

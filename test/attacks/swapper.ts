@@ -57,7 +57,7 @@ export function whyNoRaces(): string | undefined {
   return spawnSync('perl', ['-v']).status === 0 ? undefined : 'there is no perl';
 }
 
-/** Another process that swaps names as fast as it can. */
+/** Another process that swaps names. */
 export class Swapper {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;

@@ -20,7 +20,7 @@ const ROUNDS = Math.ceil(Number(process.env['RACE_ITERATIONS'] ?? 1000) / 20);
 const OUTSIDE = 'OUTSIDE-5c2e';
 const reason = whyNoRaces();
 
-/** Returns everything outside as text, with its times. */
+/** Returns everything outside as text, with modification times. */
 function told(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .sort()

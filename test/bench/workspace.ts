@@ -7,8 +7,8 @@ import { grep } from 'scratchfs/search';
 import { median } from './median.js';
 
 // An attempt on a directory of 50,000 files, 250 MB. The directory is made once and kept in the temporary directory.
-// Usage: npm run bench -- workspace [memory:]. Each figure stands beside what the design allows, and two beside what the
-// bare calls of the system take that they cannot do without.
+// Usage: npm run bench -- workspace [memory:]. Figures are printed with their limits, and two of them with the time of
+// the bare system calls that they need.
 
 const DIRECTORIES = 2_500;
 const FILES_PER_DIRECTORY = 20;
@@ -43,7 +43,7 @@ function makeDirectory(): void {
   writeFileSync(done, '');
 }
 
-/** A duration in milliseconds, and the time of the processor in it, which other programs on the machine do not change. */
+/** A duration and the processor time in it, in milliseconds. Other programs change the processor time less. */
 interface Span {
   readonly ms: number;
   readonly cpuMs: number;

@@ -196,7 +196,7 @@ const tools = {
 export type Tools = typeof tools;
 Object.assign(globalThis, { tools });
 
-// As a worker.
+// In a worker, runs the function that a message names.
 if (isWorker)
   globalThis.onmessage = async ({ data: [name, given] }) => {
     const work = WORK[name as keyof Work] as (...given: unknown[]) => Promise<unknown>;

@@ -25,8 +25,8 @@ const HEAD_SIZE = 700;
 const OBJECT_SIZE = 6_250;
 
 /**
- * A client of a plain database. With `swap`, a write also compares and replaces a head, as a commit does, and has the
- * sizes of one: a second value, or, to compare, one that has the object in it.
+ * A client of a plain database. With `swap`, a write also compares and replaces a head, with the sizes of a commit. The
+ * object is a value of its own, or is part of the head.
  */
 async function rawClient(name: string, swap?: 'two values' | 'one value'): Promise<Client> {
   const opening = indexedDB.open(name, 1);
@@ -78,8 +78,8 @@ const CLIENTS: Readonly<Record<string, () => Promise<Client>>> = {
   IndexedDbStorage: () => fileSystemClient(new IndexedDbStorage('rates', { database: 'rates' })),
   "IndexedDbStorage, durability 'fsync'": () =>
     fileSystemClient(new IndexedDbStorage('flushed', { database: 'rates', durability: 'fsync' })),
-  // The share of the engine: everything that a commit does, without IndexedDB. The rows with that work and a plain
-  // transaction after it are the least that a storage of this design can take.
+  // The share of the engine: the work of a commit without IndexedDB. The rows with a plain transaction after it are a
+  // lower bound for a storage of this design.
   'the object tree over a store in memory': inMemory,
   'the same, then one put': () => oneAfterTheOther(inMemory(), rawClient('then-raw')),
   'the same, then compare and swap': () => oneAfterTheOther(inMemory(), rawClient('then-swap', 'two values')),

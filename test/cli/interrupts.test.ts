@@ -44,7 +44,7 @@ function prints(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Waits until a program reads its input: more than a pipe holds has left ours. */
+/** Waits until a program reads its input: it has taken more bytes than a pipe holds. */
 function isReading(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.stdin?.write(Buffer.alloc(2 ** 20), () => resolve()));
 }

@@ -106,8 +106,8 @@ describe(`kill -9 of the program (seed ${SEED})`, () => {
         seen[kind] = (seen[kind] ?? 0) + 1;
       } else {
         durations.set(kind, ms);
-        // What a person is told is a conflict, that there is nothing to do, or that another attempt's accept is in the
-        // way; nothing is damaged.
+        // A command may report a conflict, that there is nothing to do, or that another attempt's accept is in the way,
+        // but no damage.
         expect([0, 1, 3, 4, 5], context).toContain(code);
         if (code === 4) expect(output, context).toMatch(/no longer hold what the accept left|can be undone, not/);
         if (code === 1) expect(output, context).toMatch(/lists what has been done/);

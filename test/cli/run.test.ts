@@ -50,7 +50,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
     terminal.press('a');
     const [, undo = ''] = /scratchfs (undo -a \S+) takes it back/.exec(await terminal.shows(/^ended 3$/m)) ?? [];
     expect(readFileSync(join(cwd, 'said.txt'), 'utf8')).toBe('hello\n');
-    // What the screen says is what to do.
+    // The command that the screen shows undoes the run.
     await ok([...undo.split(' '), '--yes'], { cwd });
     expect(existsSync(join(cwd, 'said.txt'))).toBe(false);
   });

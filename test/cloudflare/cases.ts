@@ -44,11 +44,11 @@ async function failureOf(work: Promise<unknown>): Promise<readonly [string, stri
   return ['none', ''];
 }
 
-/** Names of everything in a database except its own tables. */
+/** Returns the tables of scratchfs in a database. */
 const tablesOf = ({ sql }: SqlObjectState): unknown[] =>
   sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scratchfs%' ORDER BY name").toArray();
 
-/** What the tests let happen inside the Worker or the Durable Object. Results are JSON. */
+/** Actions of the tests inside the Worker or the Durable Object. Results are JSON. */
 export const CASES: Readonly<Record<string, Case>> = {
   /** Increments the number in a file, in a client of its own; resolves to the values that it wrote. */
   increment: async (place) => {

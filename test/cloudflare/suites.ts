@@ -61,7 +61,7 @@ const SUITES: Readonly<Record<string, (test: TestRunner, subject: Subject, every
 
 export const SUITE_NAMES = Object.keys(SUITES);
 
-/** Runs a suite of the test kit in any runtime. `share` is the part of its tests that runs: 0.1 is every tenth. */
+/** Runs a suite of the test kit in any runtime. With `every` 10, every tenth of its tests runs. */
 export async function runSuite(
   name: string,
   subject: Subject,

@@ -69,7 +69,7 @@ export class Agent {
   alarm(): void {}
 }
 
-/** One without SQLite. */
+/** A Durable Object without SQLite. */
 export class Old extends Agent {}
 
 /** `/bucket/…` works in the bucket, `/agents/…` in a Durable Object, `/old/…` in one without SQLite. */

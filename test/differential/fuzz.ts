@@ -51,7 +51,7 @@ export interface SequenceOptions {
   readonly times?: boolean | undefined;
 }
 
-/** Composite operations: node's error names an inner call, this filesystem's the operation. */
+/** Composite operations: node's error names an inner call, and this filesystem's error names the operation. */
 const COMPOSITES: ReadonlySet<OperationName> = new Set(['rm', 'cp', 'editFile', 'getEntry', 'walk']);
 
 const HANDLE_PREFIX = /^(read|write|handle.*)$/;

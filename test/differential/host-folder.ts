@@ -48,7 +48,7 @@ export interface Place {
   readonly loop: boolean;
 }
 
-/** What a path leads to. */
+/** The entry that a path leads to. */
 export interface Look {
   /** The path resolved without following a link in its last name. */
   readonly plain: Place;

@@ -11,7 +11,10 @@ export type Outcome =
       readonly dest?: string;
       /** Node's code for a refused argument, and its message up to the value that it shows. */
       readonly refusal?: string;
-      /** Reports whether all fields of the error are here, or all but the paths because another path was asked. */
+      /**
+       * True if all fields of the error are here; `but for paths` if another path was asked, so that the paths are left
+       * out.
+       */
       readonly isWhole?: boolean | 'but for paths' | undefined;
       /** Codes of other errors that are also true and may be reported instead. */
       readonly alternative?: readonly string[];

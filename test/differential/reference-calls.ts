@@ -128,7 +128,9 @@ export function makeDirectory(path: string, recursive: boolean, mode: number): s
   }
 }
 
-/** Node finds a name that is too long only after it has created the directories above it, which then stay. */
+/**
+ * Refuses a name that is too long. Node finds it only after it has created the directories above it, which then stay.
+ */
 function refuseTooLong(path: string): void {
   if (path.split('/').every((name) => Buffer.byteLength(name) <= 255)) return;
   const code = codeOf(() => node.lstatSync(path));
@@ -137,12 +139,12 @@ function refuseTooLong(path: string): void {
   throw withCode(code === undefined || code === 'ENOENT' ? 'ENAMETOOLONG' : code);
 }
 
-/** Returns the nearest existing directory above. */
+/** Returns the path, or the nearest path above it that exists. */
 function existing(path: string): string {
   return codeOf(() => node.statSync(path)) === undefined ? path : existing(dirname(path));
 }
 
-/** Returns the nearest existing name above, without following it. */
+/** Returns the path, or the nearest path above it that exists, without following a link in its last name. */
 function existingName(path: string): string {
   return codeOf(() => node.lstatSync(path)) === undefined ? path : existingName(dirname(path));
 }

@@ -35,7 +35,7 @@ function isOnTheName(step: Step, isSecond: boolean): boolean {
   return ON_THE_NAME.has(step.op);
 }
 
-/** An error as the kernel would return it, for the few cases in which the folder is not a real root. */
+/** Returns a failed outcome that has only a code. */
 function refused(code: string): Outcome {
   return { ok: false, code };
 }

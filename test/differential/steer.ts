@@ -44,7 +44,7 @@ export function* steer(
   }
 }
 
-/** Entry kind required by a kind. Kinds that are missing here never belong to an entry. */
+/** Entry kind required by a kind. Other kinds require none. */
 const ENTRY_KINDS: Partial<Record<Kind, HostEntry['kind']>> = {
   file: 'file',
   'hard-linked': 'file',

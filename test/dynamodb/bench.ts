@@ -123,7 +123,7 @@ function files(count: number): ReadonlyMap<string, string> {
   return new Map(texts.map((text, i) => [`src/part-${i % 10}/file-${Math.floor(i / 10)}.txt`, text]));
 }
 
-/** What the service charges for. */
+/** Figures that the service charges for. */
 interface Cost {
   requests: number;
   written: number;

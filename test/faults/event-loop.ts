@@ -61,7 +61,7 @@ function slowness(): number {
 /** Milliseconds of the best run on the machine on which the limits were set. */
 const REFERENCE_MS = 12;
 
-/** Objects that the test itself holds do not count as garbage of the operation. */
+/** Garbage is collected before each attempt, so that earlier garbage does not count for the operation. */
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 

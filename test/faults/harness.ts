@@ -84,7 +84,7 @@ export async function plantCheckpointedScene(fs: FileSystem): Promise<void> {
   await fs.writeFile('/d/later', 'than the checkpoint');
 }
 
-/** Every operation that changes something in the scene. */
+/** Operations that change something in the scene. */
 export const CHANGES: Readonly<Record<string, Change>> = {
   create: (fs, signal) => fs.writeFile('/d/new', 'new', { signal }),
   overwrite: (fs, signal) => fs.writeFile('/d/a', 'overwritten', { signal }),

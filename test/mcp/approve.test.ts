@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it } from 'vitest';
 import { grounds, PROGRAM } from './program.js';
 
-/** Runs a command in a terminal of its own, in which somebody types a line. */
+/** Runs a command in a terminal of its own, in which a line is typed. */
 async function inTerminal(command: string, typed: string, env: Readonly<Record<string, string>>) {
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { ...env },

@@ -28,13 +28,13 @@ const FILES: Readonly<Record<string, string>> = {
 type Result = { content?: { text?: string }[]; structuredContent?: unknown; isError?: boolean };
 type Input = Readonly<Record<string, unknown>>;
 
-/** A call, with `DIR` for the directory. Order of names, and times, are not compared where they are the disk's. */
+/** A call, with `DIR` for the directory. Order of names, and times, are not compared if they are the disk's. */
 interface Case {
   readonly title: string;
   readonly tool: string;
   readonly input: Input;
   readonly order?: 'any' | 'tree';
-  /** What ours does otherwise, and why. */
+  /** Difference of our server, and its reason. */
   readonly difference?: string;
 }
 

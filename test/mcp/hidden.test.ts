@@ -9,7 +9,7 @@ import { passingHandle } from './passing-handle.js';
 import { grounds } from './program.js';
 
 const DENY = ['classified', '*.pem'];
-/** A name and a content that no client may see, but in what it sent itself. */
+/** A name and a content that no client may see, except in what it has sent itself. */
 const SECRETS = /plan-x|hunter/;
 
 interface Scene {
@@ -74,7 +74,7 @@ const SENTENCES = [
 ];
 const COMMANDS = [...SENTENCES, 'cd classified && cat plan-x.txt', 'cat plan\\-x.txt classified'];
 
-/** What a client asks for, and what shows that it was served. */
+/** Calls whose results must not contain `SECRETS`, by title. */
 const DOORS: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
   'the log': ({ call }) => call('log'),
   'a summary in the log': ({ call }) => call('log', { path: '/src/c.ts' }),

@@ -8,7 +8,7 @@ interface Text {
 }
 
 /**
- * Makes a client pass the handle that results name in every later call, and call again where that is needed, as a model
+ * Makes a client pass the handle that results name in every later call, and call again if that is needed, as a model
  * does. Results lose the line that names it. Clients with a connection get none.
  */
 export function passingHandle<C extends { callTool: (call: never) => Promise<unknown> }>(client: C): C {

@@ -13,7 +13,7 @@ const META = {
 const info = { name: 'probe', version: '1' };
 const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: info };
 
-/** What clients ask a server that they start only to look at it. */
+/** Requests of clients that start a server only to look at it. */
 const PROBES: Readonly<Record<string, { readonly method: string; readonly params: object }>> = {
   initialize: { method: 'initialize', params: INITIALIZE },
   'server/discover': { method: 'server/discover', params: { _meta: META } },
@@ -35,7 +35,7 @@ function stateOf({ directory }: Grounds): Record<string, unknown> {
   );
 }
 
-/** Node's own cache of compiled code is not the store's. */
+/** Starts the program without Node's cache of compiled code. */
 const start = ({ args, env }: Grounds, ...more: readonly string[]) => {
   const child = spawn(process.execPath, args(...more), { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
   onTestFinished(() => void child.kill('SIGKILL'));

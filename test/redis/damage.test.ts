@@ -25,8 +25,8 @@ function isLarge({ length }: Buffer): boolean {
 }
 
 /**
- * Returns the distance to the next byte to flip. Content under one digest is only sampled. Directories, and the records of a
- * bucket, have the same fields, so in each other bytes are flipped.
+ * Returns the distance to the next byte to flip. Content under one digest is only sampled. All directories have the
+ * same fields, and so have the records of a bucket, so different bytes of each are flipped.
  */
 function stepAfter(value: Buffer, at: number): number {
   if (isLarge(value)) return at < 40 || at > value.length - 20 ? 1 : Math.min(4_999, value.length - 19 - at);
@@ -104,7 +104,7 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
       const isDigest = id.startsWith('b');
       for (let at = isLarge(value) || isDigest ? 0 : Number(id) % 2; at < value.length; at += stepAfter(value, at)) {
         const written = control.hset(objects, id, flipped(value, at));
-        // Only a page may belong to the large file or to a directory.
+        // A page may belong to the large file or to a directory.
         const seen = isLarge(value) || isDigest ? [] : [await readOrKind()];
         if (isLarge(value) || isDigest || value[0] === PAGE) seen.push(await largeOrKind());
         await written;

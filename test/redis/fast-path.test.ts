@@ -99,7 +99,7 @@ describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
       const next = turn.then(async () => {
         const isFast = script.name === 'commit' && seen !== undefined ? await compare(keys, args) : undefined;
         const answer = await run.call(this, script, keys, args);
-        // A reply other than `K…` asks to introduce the client first: neither path has done anything then.
+        // Neither path has done anything if the reply does not begin with `K`.
         if (isFast !== undefined && String(answer).startsWith('K')) seen?.push(isFast);
         return answer;
       });

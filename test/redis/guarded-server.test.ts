@@ -14,7 +14,7 @@ import { hasOwnServer } from './servers/test-server.js';
 
 const PASSWORD = 'hunter2-swordfish';
 
-/** Uses once everything that needs other commands on a remote storage. */
+/** Runs operations that send different commands to the server. */
 async function useAll(storage: RedisStorage): Promise<void> {
   const fs = await openFileSystem(storage);
   await fs.writeFile('/file', 'x');

@@ -1,4 +1,4 @@
-/** Imports that the sources of a package may have besides their own files. Nothing imports upwards. */
+/** Imports that the sources of a package may have besides their own files. */
 export const mayImport: Record<string, readonly string[]> = {
   core: ['msgpackr'],
   memory: ['@scratchfs/core'],
@@ -73,7 +73,7 @@ export const mayImport: Record<string, readonly string[]> = {
 /** Packages whose sources run everywhere: no Node module, no global of one runtime, no eval. */
 export const runEverywhere = ['core', 'memory', 'history', 'sandbox', 'tools', 's3', 'cloudflare', 'dynamodb'];
 
-/** Folders that may import Node's own modules. Other code of these packages runs everywhere. */
+/** Folders and files that may import Node's own modules. Other code of these packages runs everywhere. */
 export const needsNode = [
   'packages/azure/src/container-client.ts',
   'packages/node-fs/src/node/',
@@ -98,11 +98,11 @@ export const mayNameCore = [
   'packages/testkit/README.md',
 ];
 
-/** The only places where time and randomness enter. */
+/** Sources that may read the time or random numbers, by function. */
 export const ambient: Record<string, readonly string[]> = {
   'Date.now': ['packages/core/src/engine/defaults.ts'],
   'Math.random': [],
-  // They measure how long the event loop was blocked, and the age of a head. No result depends on them.
+  // They measure how long the event loop was blocked, and the age of a head.
   'performance.now': [
     'packages/core/src/engine/scheduling/time-slice.ts',
     'packages/core/src/object-tree/steady-clock.ts',

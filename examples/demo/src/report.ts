@@ -7,10 +7,7 @@ interface Row {
   readonly ms: number;
 }
 
-/**
- * The demo's output. Every claim comes with the value that proves it; a false one is shown as such and makes the whole
- * demo fail.
- */
+/** The demo's output. A false claim is shown as such and makes the whole demo fail. */
 export class Report {
   readonly #rows: Row[] = [];
   #sections = 0;

@@ -21,7 +21,7 @@ const LIBRARY = '/.typescript';
 export class VirtualCompiler {
   readonly #parsed = new Map<string, { text: string; file: TypeScript.SourceFile }>();
   readonly #libraryFolder = dirname(require.resolve('typescript'));
-  /** Files that the last check read from the filesystem. */
+  /** Number of files that the last check read from the filesystem. */
   filesRead = 0;
 
   private constructor(readonly ts: typeof TypeScript) {}

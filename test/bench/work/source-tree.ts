@@ -6,7 +6,7 @@ import type { Subject } from '../subjects/subject.js';
 
 const root = process.env.SCRATCHFS_BENCH_TREE ?? fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Returns a real source tree: this repository's files, as git lists them. */
+/** Returns a real source tree: the files of this repository, or of `SCRATCHFS_BENCH_TREE`, as git lists them. */
 export function sourceTree(): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   for (const name of execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0')) {

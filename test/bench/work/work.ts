@@ -22,7 +22,7 @@ export type Unit = 'ns' | 'µs' | 'ms' | 'MB/s' | 'B' | 'KB' | 'MB';
 export interface Work {
   readonly title: string;
   readonly unit: Unit;
-  /** Runs per process; if there are several, the first only warms up and is not counted. */
+  /** Runs per process. If there are more than {@link warmUp}, that many at the beginning are not counted. */
   readonly passes: number;
   /** Runs that only warm up. Default 1; a row with one operation per pass needs more until it is compiled. */
   readonly warmUp?: number;

@@ -29,7 +29,7 @@ const JOBS: Readonly<Record<string, (contender: Contender, i: number) => Promise
   'keep a checkpoint of all': (c) => c.checkpoint?.(),
 };
 
-/** What is charged. Of a bucket: requests of class A, class B, and free ones; of a Durable Object: rows. */
+/** Counts of what is charged: for a bucket requests of class A, class B, and free ones; for a Durable Object rows. */
 const counts: Record<string, number> = {};
 const add = (what: string, number = 1): void => {
   counts[what] = (counts[what] ?? 0) + number;

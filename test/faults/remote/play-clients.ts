@@ -99,7 +99,7 @@ function recording(backend: Backend, current: (operationId: string) => HistoryEv
         if (result.kind === 'ok' && writes.length > 0) add(event, result.version);
         return result;
       } catch (error) {
-        // An error with which the storage says that nothing has changed.
+        // Any other error says that nothing has changed.
         if (isStorageError(error) && error.kind !== 'unavailable' && error.kind !== 'timeout')
           event?.unsettled.delete(operationId);
         throw error;

@@ -98,7 +98,9 @@ export class RedisServer {
     }
   }
 
-  /** Kills the process like `kill -9`: nothing is flushed, no connection is closed properly. */
+  /**
+   * Ends the process by a signal. After SIGKILL, the default, nothing is flushed and no connection is closed properly.
+   */
   async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;

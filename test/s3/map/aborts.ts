@@ -32,7 +32,7 @@ export async function abortGround(names?: readonly string[]): Promise<AbortTarge
   };
 }
 
-/** Delays every request; from request `silentFrom` on, none gets a response. */
+/** Delays requests if the pace is `slow`. If it is `hanging`, requests from `silentFrom` on get no response. */
 class Line implements ThrottledLine, TurnScheduler {
   requests = 0;
   readonly random = new Random(1);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds. */
+/** Time limit for the start of a server. */
 export const STARTED_WITHIN_MS = 90_000;
 
 /** Waits until a server responds. @throws the signal's reason; an error after {@link STARTED_WITHIN_MS} */

@@ -18,7 +18,7 @@ export function findPostgres(): string | undefined {
   return versions.map((version) => join(top, version, 'bin')).find((bin) => existsSync(join(bin, 'postgres')));
 }
 
-/** A PostgreSQL server in a folder of its own. It does not run as root, so then it is started as `nobody`. */
+/** A PostgreSQL server in a folder of its own. PostgreSQL refuses to run as root, so root starts it as `nobody`. */
 export class PostgresServer {
   #server: ChildProcess | undefined;
 
@@ -73,7 +73,7 @@ export class PostgresServer {
     }
   }
 
-  /** Kills the server, or lets it end in an orderly way. */
+  /** Kills the server, or has it end immediately without cleaning up (SIGQUIT). */
   async stop(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
