@@ -67,9 +67,8 @@ const SECRET_SETTING =
   /\.(?:[^.]*(?:pass|passwd|passphrase|password|token|secret|api-?key)|extraheader|proxy|cookiefile|helper|sslkey|sslcertpasswordprotected)$/i;
 
 /**
- * Returns a configuration that git reads like a file, but without comments, settings whose names are those of
- * credentials, and credentials in URLs. Empty if git cannot read the file, or is not installed. Each character is one
- * byte.
+ * Returns a configuration that git reads like a file, but without comments, settings that {@link SECRET_SETTING}
+ * matches, and credentials in URLs. Empty if git cannot read the file, or is not installed. Each character is one byte.
  */
 export async function withoutCredentials(file: string): Promise<string> {
   const listing = ['config', '--file', file, '--no-includes', '--list', '-z'];
