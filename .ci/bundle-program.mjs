@@ -11,8 +11,8 @@ const NOT_BUNDLED =
   /^(@scratchfs\/(azure|dynamodb|mcp|redis|s3|sql)|scratchfs|@clack\/prompts|\.\/snapshot-file\.js|\.\.\/commands\/(copy|mcp|(import|export)-\w+)\.js)$/;
 
 /**
- * Writes the command line program as one file, `program.cjs`, that evaluates to a function, so that its compiled code can be
- * kept (`packages/cli/src/bundle.ts`), and beside it the licences of the packages in it.
+ * Writes the command line program as one file, `program.cjs`, and beside it the licences of the packages in it. The
+ * file evaluates to a function, so that its compiled code can be kept (`packages/cli/src/bundle.ts`).
  */
 export async function bundleProgram(folder) {
   const { metafile } = await build({

@@ -28,8 +28,8 @@ let usedBefore = cpuSeconds();
 
 /**
  * Runs a command in the repository and resolves to its exit code and the CPU seconds that it and its descendants used.
- * Never rejects. `quiet: true` returns its output instead of showing it; `stdout: 2` shows all of it on standard error;
- * `timeoutMs` ends it with code 124.
+ * If the command cannot be started, the exit code is 127. `quiet: true` returns its output instead of showing it;
+ * `stdout: 2` shows all of it on standard error; `timeoutMs` ends it with code 124.
  */
 export function run(command, args, { env = {}, cwd = root, quiet = false, stdout = 'inherit', timeoutMs = 0 } = {}) {
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import type { NamePage, ObjectStore, StoredHead, StoredObject } from '@scratchfs
 import sqlite, { type Database } from 'node-sqlite3-wasm';
 
 const NAMES_PER_PAGE = 500;
-/** AUTOINCREMENT: a number never returns, not even after its row was deleted. */
+/** AUTOINCREMENT: a number is not used again after its row was deleted. */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS objects (name TEXT PRIMARY KEY, bytes BLOB NOT NULL);
   CREATE TABLE IF NOT EXISTS head (tag INTEGER PRIMARY KEY AUTOINCREMENT, bytes BLOB NOT NULL);`;

@@ -9,7 +9,7 @@ export interface Cut {
   readonly change: string;
   /** Number of the step at which the process is killed. */
   readonly step: number;
-  /** Whether the process dies before the step, in the middle of it, or after it. */
+  /** Moment at which the process dies: before the step, in the middle of it, or after it. */
   readonly phase: 'before' | 'half' | 'after';
 }
 

@@ -41,7 +41,7 @@ it.skipIf(reason !== undefined)(
     }
     expect(failure?.kind ?? failure?.code).toMatch(/full|ENOSPC/);
     expect(done).toBeGreaterThan(2);
-    // What was done is there, for this process and for another one, and the directory is as it was.
+    // This process and another one see the finished operations, and the directory is as it was.
     await using other = await open();
     for (const one of [attempt, await other.attempt(attempt.name)]) {
       expect(await one.head()).toBe(done);

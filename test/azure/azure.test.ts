@@ -32,7 +32,7 @@ afterAll(async () => {
   await container.delete();
 });
 
-// What lies above the object store is tested on other stores.
+// The code above the object store is tested on other stores.
 const EVERYTHING = process.env['SCRATCHFS_TEST_EVERYTHING'] !== undefined;
 const WRITERS = Number(process.env['AZURE_WRITERS'] ?? 4);
 /** Time for the campaigns. */

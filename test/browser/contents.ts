@@ -111,7 +111,7 @@ async function fileStore(isFlushed: boolean, isOpened: boolean): Promise<Content
 }
 
 async function storageStore(contents: 'database' | 'opfs'): Promise<ContentStore> {
-  // What a client has written is in its memory, so another one reads.
+  // A client has its own writes in memory, so another one reads.
   const open = () =>
     createFileSystem({ storage: new IndexedDbStorage(`in-${contents}`, { contents, maxCacheBytes: 0 }) });
   const [writer, reader] = [await open(), await open()];

@@ -112,7 +112,7 @@ describe(`kill -9 of the program (seed ${SEED})`, () => {
         if (code === 4) expect(output, context).toMatch(/no longer hold what the accept left|can be undone, not/);
         if (code === 1) expect(output, context).toMatch(/lists what has been done/);
       }
-      // One command of the program, which recovers what was interrupted; the rest is checked in this process.
+      // One command of the program recovers the interrupted operation. The rest is checked in this process.
       await json('status', ['-a', 'main'], { cwd });
       await using workspace = await openWorkspace(cwd);
       const main = await workspace.attempt('main');

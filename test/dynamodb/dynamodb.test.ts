@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-// The emulator takes a second for some hundred requests. What lies above the object store is tested on other stores.
+// The emulator takes a second for some hundred requests. The code above the object store is tested on other stores.
 const EVERYTHING = process.env['SCRATCHFS_TEST_EVERYTHING'] !== undefined;
 
 let made = 0;

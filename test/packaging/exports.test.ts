@@ -35,7 +35,7 @@ async function run(file: string, args: readonly string[], cwd?: string): Promise
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-// Outside the repository, where no installation of ours is found by accident.
+// Outside the repository, so that no installation of ours is found by accident.
 const scratch = mkdtempSync(join(tmpdir(), 'scratchfs-packed-'));
 const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 

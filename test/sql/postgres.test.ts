@@ -54,7 +54,7 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     create: ({ clock, limits }) =>
       openFileSystem(new PostgresStorage(client, { name: newName(), clock, maxCacheBytes: 0 }), { clock, limits }),
   });
-  // A campaign also runs the suites of the object store, which the unit tests run on PGlite, and of what lies above it.
+  // A campaign also runs the suites of the object store, which the unit tests run on PGlite, and of the code above it.
   if (process.env['SCRATCHFS_TEST_EVERYTHING'] !== undefined) {
     const storeOf = (place: string): PostgresObjectStore =>
       new PostgresObjectStore(async () => connectionOf(client), place);

@@ -55,7 +55,7 @@ fileSystemSuite({
   name: 'FileSystem in SQLite',
   create: ({ clock, limits }) => openFileSystem(storageIn(newFile(), { clock, maxCacheBytes: 0 }), { clock, limits }),
 });
-// A campaign also runs the suites of what lies above the object store.
+// A campaign also runs the suites of the code above the object store.
 if (process.env['SCRATCHFS_TEST_EVERYTHING'] !== undefined) {
   backendSuite({
     test,

@@ -17,7 +17,9 @@ import { IndexedDbStorage } from './indexed-db-storage.js';
 import type { IndexedDbStorageOptions } from './options.js';
 
 const HISTORIES = Number(process.env['INDEXEDDB_HISTORIES'] ?? 1);
-/** Sections of the suite; in a short run without those that test what lies above the store, which takes long here. */
+/**
+ * Sections of the suite. A short run leaves out those that test the code above the store, because they are slow here.
+ */
 const SECTIONS: FileSystemSuiteOptions['sections'] =
   HISTORIES > 1
     ? undefined

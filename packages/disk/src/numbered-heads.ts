@@ -138,7 +138,7 @@ export class NumberedHeads {
     return tag;
   }
 
-  /** Reports whether a head that was just created had certainly never existed before. */
+  /** Reports whether the number of a head that was just created had certainly not been used before. */
   async #wasNeverDeleted(number: number, previous: HeadName | undefined): Promise<boolean> {
     if (previous !== undefined) return (await this.#idOf(previous.number)) === previous.id;
     // The first deletion happens when there are more heads than are kept.

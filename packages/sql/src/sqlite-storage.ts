@@ -17,8 +17,8 @@ export interface SqliteStorageOptions extends SqlStorageOptions {
 /**
  * A filesystem in a SQLite database that several processes share. Give it a connection of `node:sqlite`,
  * `better-sqlite3`, `libsql` or `bun:sqlite` that nothing else uses at the same time, or a path or URL
- * (`sqlite:/path/to/file?name=main`), which is opened at the first call with one of these drivers that is installed. A
- * file that can be written is set to write-ahead logging. A given connection stays open.
+ * (`sqlite:/path/to/file?name=main`). The file of a path or URL is opened at the first call, with one of these drivers
+ * that is installed. A file that can be written is set to write-ahead logging. A given connection stays open.
  * @throws TypeError, RangeError for options or a URL of a wrong kind
  */
 export class SqliteStorage extends ObjectTreeStorage {

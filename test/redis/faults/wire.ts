@@ -25,8 +25,8 @@ export class WireTrials {
   ) {}
 
   /**
-   * Injects every fault at command 0, 1, 2 … of every change, once or from that command on, until the change ends
-   * before the command.
+   * Injects each fault at command 0, 1, 2 … of each change, once or from that command on, until the change ends before
+   * the command.
    */
   async atEveryCommand(faults: readonly CommandFault[], often: readonly boolean[] = [false, true]): Promise<void> {
     const rows = faults.flatMap((fault) => often.map((isForEver) => ({ fault, isForEver })));

@@ -34,7 +34,7 @@ const HARMLESS: ProxyPlan = () => 'none';
 
 /** A proxy to a server on loopback that delays, cuts and replies according to a plan. Without a plan it only counts. */
 export class TcpProxy {
-  /** Decides about every later command. */
+  /** Decides the fault of each command. */
   plan: ProxyPlan = HARMLESS;
   /** Called for every command, harmless or not. */
   onCommand: ((command: ProxiedCommand) => void) | undefined;

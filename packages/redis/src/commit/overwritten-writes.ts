@@ -1,9 +1,8 @@
 import { isWholeWrite, type Write } from '@scratchfs/core';
 
 /**
- * Returns the writes without those that later ones make invisible: a truncation to zero directly before a write of the
- * whole content, and all but the last of several `touch` of a directory with only creations, content writes and other
- * touches between them.
+ * Drops writes that later ones make invisible: a truncation to zero directly before a write of the whole content, and a
+ * `touch` that is repeated after nothing but creations, content writes and touches.
  */
 export function dropOverwritten(writes: readonly Write[]): readonly Write[] {
   const touchedLater = new Set<string>();

@@ -6,8 +6,8 @@ const MAX_PENDING_OPERATIONS = 50_000;
 /**
  * The most recent operations by id: the result of each, or the operation itself while it is undecided.
  *
- * Entries are dropped a generation at a time. Deleting them one by one makes a map grow new tables again and again, and
- * V8 links each outgrown table to the next, so one old table keeps the contents of all later ones alive.
+ * Entries are dropped a generation at a time. Deleting them one by one makes a map grow new tables again and again. V8
+ * links each outgrown table to the next, so one old table keeps the contents of all later ones alive.
  */
 export class RecentOperations<Pending extends object, Result> {
   #young = new Map<string, Pending | Result>();

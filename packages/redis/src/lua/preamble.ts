@@ -2,7 +2,7 @@ import { lua } from './lua.js';
 
 /**
  * The beginning of every script but `handshake`, `destroy` and `leave`. It parses the request header in `ARGV[1]`
- * (`format/request/request-header.ts`) and refuses the request if the filesystem is not the one that the client knows,
+ * (`format/request/request-header.ts`). It refuses the request if the filesystem is not the one that the client knows,
  * or has lost writes that the client has seen.
  */
 export const PREAMBLE = lua`

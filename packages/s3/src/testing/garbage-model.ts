@@ -21,9 +21,9 @@ export interface ModelRun {
 }
 
 /**
- * Runs clients that write, create and drop checkpoints, and clients that collect garbage, over a network that loses,
- * delays and repeats requests, in an order determined by the seed. In the end everything acknowledged must exist once,
- * and everything must be readable.
+ * Runs clients that write, create and drop checkpoints, and clients that collect garbage. The network loses, delays and
+ * repeats requests. The seed determines the order. In the end everything acknowledged must exist once, and everything
+ * must be readable.
  */
 export async function runGarbageModel(seed: number): Promise<ModelRun> {
   const scheduler = new Scheduler(seed);

@@ -61,9 +61,9 @@ interface Possible {
 type Told<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'not done' | 'unknown' };
 
 /**
- * Clients with their own caches change, checkpoint, roll back and fork a filesystem and its forks, others collect
- * garbage, over requests that are refused, get lost, come late or twice, in an order determined by the seed. Each
- * result is compared with the model immediately, and what a new client reads is compared in the end. `spoil` alters the
+ * Clients with their own caches change, checkpoint, roll back and fork a filesystem and its forks, and other clients
+ * collect garbage. Requests are refused, get lost, come late or twice. The seed determines the order. Each result is
+ * compared with the model immediately, and what a new client reads is compared in the end. `spoil` alters the
  * collectors' store.
  */
 export async function runTreeModel(
