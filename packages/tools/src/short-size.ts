@@ -5,12 +5,12 @@ export function shortSize(bytes: number): string {
   let size = bytes;
   let unit = '';
   for (const next of UNITS) {
-    if (size < 1024) break;
+    // Rounded up, so that no file looks smaller than it is.
+    if (Math.ceil(size) < 1024) break;
     size /= 1024;
     unit = next;
   }
   if (unit === '') return `${size}`;
-  // Rounded up, so that no file looks smaller than it is.
   const rounded = size < 10 ? Math.ceil(size * 10) / 10 : Math.ceil(size);
   return `${rounded < 10 ? rounded.toFixed(1) : rounded}${unit}`;
 }
