@@ -278,6 +278,10 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
     await expect(runInOsSandbox(sandbox, 'true', { limits: { copyInBytes: 999 } })).rejects.toMatchObject({
       code: 'EFBIG',
     });
+    await sandbox.fileSystem.symlink('a', '/l');
+    await expect(runInOsSandbox(sandbox, 'true', { limits: { copyInBytes: 1_000 } })).rejects.toMatchObject({
+      code: 'EFBIG',
+    });
     const many = runInOsSandbox(sandbox, 'head -c 9000 /dev/zero >b', { limits: { copyBackBytes: 8_000 } });
     await expect(many).rejects.toMatchObject({ code: 'EFBIG' });
     const files = runInOsSandbox(sandbox, 'touch 1 2; mkdir 3 4', { limits: { copyBackFiles: 3 } });

@@ -190,8 +190,9 @@ export class StagedCopy implements AsyncDisposable {
         this.directories.add(place);
         continue;
       }
-      if (kind === 'file' && size > left) throw tooMuch('copyInBytes', room, room - left + size);
       const target = targetInside(this.sandbox, leadsTo);
+      const bytes = kind === 'file' ? size : Buffer.byteLength(target);
+      if (bytes > left) throw tooMuch('copyInBytes', room, room - left + bytes);
       const body = kind === 'file' ? await readIfAllowed(this.sandbox, path, signal) : Buffer.from(target);
       if (body === undefined) continue;
       left -= body.length;
