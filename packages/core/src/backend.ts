@@ -302,8 +302,9 @@ export interface BackendCall {
  */
 export interface CheckpointStore {
   /**
-   * Keeps the current state. The same id again is the same request: it returns `ok` and keeps the earlier state. `max`
-   * is the greatest number of checkpoints, unless limits are stored.
+   * Keeps the current state. The same id again is the same request: it returns `ok` and keeps the earlier state.
+   * `exists`: the name is the name or the id of a checkpoint. `max` is the greatest number of checkpoints, unless limits
+   * are stored.
    */
   create(
     id: string,

@@ -431,7 +431,7 @@ export interface FileSystem extends AsyncDisposable {
    * @throws FsError EPERM in a layer and in a filesystem that `at` returned; EINVAL inside a transaction
    */
   setLimits(limits: Limits, options?: CallOptions): Promise<void>;
-  /** Saves the current state. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name in use */
+  /** Saves the current state. O(1). @throws FsError ENOSPC at `maxCheckpoints`, EEXIST for a name or id in use */
   checkpoint(name?: string, options?: CallOptions): Promise<Checkpoint>;
   /**
    * Returns the checkpoints, oldest first; O(checkpoints). @throws FsError EINVAL inside a transaction, which has none

@@ -46,7 +46,7 @@ export class ObjectTreeCheckpoints implements CheckpointStore {
     this.#enter(call);
     return this.#commits.edit((draft) => {
       if (draft.kept.some((kept) => kept.id === id)) return 'ok';
-      if (name !== undefined && draft.kept.some((kept) => kept.name === name)) return 'exists';
+      if (name !== undefined && draft.kept.some((kept) => kept.name === name || kept.id === name)) return 'exists';
       const { maxCheckpoints } = limitsInForce(draft.limits, { maxCheckpoints: max });
       if (maxCheckpoints !== undefined && draft.kept.length >= maxCheckpoints) return 'limit';
       draft.kept = [...draft.kept, { id, name, createdAt, state: draft.base.head.state }];

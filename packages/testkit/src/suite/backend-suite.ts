@@ -576,6 +576,7 @@ function checkpointStoreCases(add: AddBackend): void {
     const before = await client.dump();
     equal(await checkpointStore.create('r1', 'first', 5, undefined), 'ok');
     equal(await checkpointStore.create('r2', 'first', 6, undefined), 'exists');
+    equal(await checkpointStore.create('r2', 'r1', 6, undefined), 'exists');
     equal(await checkpointStore.create('r2', undefined, 6, 1), 'limit');
     await client.good([{ kind: 'remove', path: '/d', time: 50 } as Write, client.file('/g', 'two')]);
     equal(

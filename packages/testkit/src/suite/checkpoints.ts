@@ -288,6 +288,7 @@ export function checkpointCases(add: Add): void {
       await same(states[i] as Awaited<ReturnType<typeof dump>>, fs, `checkpoint ${i}`);
     }
     await fails(() => fs.checkpoint('one'), 'EEXIST');
+    await fails(() => fs.checkpoint(made[1]?.id), 'EEXIST');
     await fs.drop('one');
     equal((await fs.checkpoints()).length, 2);
     await fails(() => fs.rollback('one'), 'ENOENT');

@@ -30,7 +30,8 @@ export class TreeCheckpoints implements CheckpointStore {
   ): Promise<'ok' | 'exists' | 'limit'> {
     this.enter(call);
     if (this.#held.has(id)) return 'ok';
-    for (const held of this.#held.values()) if (name !== undefined && held.name === name) return 'exists';
+    for (const held of this.#held.values())
+      if (name !== undefined && (held.name === name || held.id === name)) return 'exists';
     const { maxCheckpoints } = limitsInForce(this.executor.quota.limits, { maxCheckpoints: max });
     if (maxCheckpoints !== undefined && this.#held.size >= maxCheckpoints) return 'limit';
     this.#held.set(id, { id, name, createdAt, state: this.executor.tree.freeze() });

@@ -62,6 +62,7 @@ function actions.create(id, name, createdAt, max)
   if redis.call('HEXISTS', KEYS[1], key) == 1 then return 'ok' end
   local nameKey = name ~= '' and 'n/' .. field .. '/' .. name:sub(2)
   if nameKey and redis.call('HEXISTS', KEYS[1], nameKey) == 1 then return 'exists' end
+  if nameKey and redis.call('HEXISTS', KEYS[1], 'c/' .. field .. '/' .. name:sub(2)) == 1 then return 'exists' end
   local count = tonumber(redis.call('HGET', KEYS[1], 'k/' .. field) or 0)
   local limits = storedLimits()
   if limits then max = struct.unpack('>d', limits, 25) end
