@@ -94,6 +94,23 @@ describe('restore()', () => {
     expect(base.readdirSync('/d')).toEqual(['f', 'g']);
   });
 
+  it('of a symlink is refused if one of its other names may not be written', () => {
+    const base = sample({ '/d/f': 'x', '/e/f': 'y' });
+    base.symlinkSync('x', '/d/l');
+    base.linkSync('/d/l', '/e/l');
+    const fs = restrict(base, ONLY_D);
+    const checkpoint = fs.checkpointSync();
+    for (const path of ['/d/l', '/e/l']) base.unlinkSync(path);
+    base.symlinkSync('new', '/d/l');
+    base.linkSync('/d/l', '/e/l');
+    expect(() => restoreSync(fs, checkpoint, '/d/l')).toThrow('refused');
+    expect([base.readlinkSync('/d/l'), base.readlinkSync('/e/l'), base.lstatSync('/d/l').nlink]).toEqual([
+      'new',
+      'new',
+      2,
+    ]);
+  });
+
   it('through a read-only view is EROFS, unless nothing has changed', async () => {
     const base = sample(FILES);
     const checkpoint = base.checkpointSync();

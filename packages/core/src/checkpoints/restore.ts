@@ -16,8 +16,8 @@ export type { RestoredPaths };
  *   followed as they are now.
  * - Files that are equal are not touched, and files that stay keep their identity: open handles see the restored
  *   content.
- * - A file with several names is restored under all of them if its names are the same now; otherwise the restored names
- *   are a file of their own.
+ * - A file or symlink with several names is restored under all of them if its names are the same now; otherwise the
+ *   restored names are one of their own.
  * - Under a guard everything that changes must be allowed, otherwise nothing changes; hidden entries stay.
  *
  * In memory contents are shared with the checkpoint, and most unchanged directories are skipped. On a remote storage

@@ -224,6 +224,30 @@ export function checkpointCases(add: Add): void {
     equal([await fs.readText('/a/f'), await fs.readText('/hard')], ['x', 'own']);
   });
 
+  restoring('restore brings back a symlink under all its names, as one node', async ({ fs }) => {
+    await plant(fs, { '/d/a': { to: 'x' }, '/other': 'y' });
+    await fs.link('/d/a', '/d/b');
+    const checkpoint = await fs.checkpoint();
+    const shown = async (): Promise<unknown> => {
+      const [a, b] = [await fs.lstat('/d/a'), await fs.lstat('/d/b')];
+      return [await fs.readlink('/d/a'), await fs.readlink('/d/b'), a.nlink, a.ino === b.ino];
+    };
+    for (const path of ['/d', '/d/b']) {
+      await fs.unlink('/d/a');
+      await fs.unlink('/d/b');
+      await fs.symlink('new', '/d/a');
+      await fs.link('/d/a', '/d/b');
+      const { added, removed, changed } = await restore(fs, checkpoint, path);
+      equal([added, removed, changed.length], [[], [], 1], path);
+      equal(await shown(), ['x', 'x', 2, true], path);
+    }
+    await fs.unlink('/d/a');
+    await fs.unlink('/d/b');
+    equal((await restore(fs, checkpoint, '/d')).added, ['/d/a', '/d/b']);
+    equal(await shown(), ['x', 'x', 2, true]);
+    equal(await restore(fs, checkpoint, '/d'), { added: [], removed: [], changed: [] });
+  });
+
   whereAble(
     'withRollback keeps work that its check accepts, and undoes the rest',
     async ({ fs }) => {

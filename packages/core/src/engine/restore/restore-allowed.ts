@@ -72,7 +72,7 @@ export interface RestoredPaths {
   readonly removed: readonly string[];
   /**
    * Entries that got other content or metadata. A directory counts only if its mode or owner differed, not its times
-   * alone. A file with several names is listed by one of them.
+   * alone. A file or symlink with several names is listed by one of them.
    */
   readonly changed: readonly string[];
 }
@@ -86,7 +86,7 @@ class Restore {
   readonly #changed: string[] = [];
   readonly #steps: (() => void)[] = [];
   readonly #metas: { readonly path: string; readonly meta: Metadata }[] = [];
-  /** Paths of created files with several names, by their id in the other state. */
+  /** First path of each created file or symlink with several names, by its id in the other state. */
   readonly #made = new Map<NodeId, string>();
   readonly #updated = new Set<string>();
 
@@ -255,12 +255,14 @@ class Restore {
     // Different times alone are not a reason to fail without write access.
     const mayBeLeft = sameContent && !isOther(before.meta, after.meta);
     if (mayBeLeft && !this.guard.allows(path, 'write', this.syscall, before)) return;
-    this.#check(path, 'write', before);
     const group = this.#groups.get(path) ?? path;
+    // A symlink cannot be changed, so it is created again under all its names.
+    const names = after.kind === FILE ? [path] : group.split('\0');
+    for (const name of names) this.#check(name, 'write', before);
     if (this.#updated.has(group)) return;
     this.#updated.add(group);
     this.#changed.push(path);
-    this.#steps.push(() => this.#write(path, after));
+    this.#steps.push(() => this.#write(path, after, names));
   }
 
   #sameContent(before: Leaf, after: Leaf): boolean {
@@ -271,15 +273,15 @@ class Restore {
     return this.view.tree.shared.contents.equal(loadedFile(this.view, before), loadedFile(this.wanted, after));
   }
 
-  #write(path: string, after: Leaf): void {
+  #write(path: string, after: Leaf, names: readonly string[]): void {
     const { view, syscall } = this;
-    const [parent, name] = this.#place(path);
-    const before = view.tree.resolve(parent.directory.entries.get(name)) as Leaf;
-    if (after.kind !== FILE || before.kind !== FILE) {
-      view.remove(parent, name);
-      this.#insert(path, symlinkNode(view.context.newId(), after.meta, (after as { target: string }).target));
+    if (after.kind !== FILE) {
+      for (const one of names) view.remove(...this.#place(one));
+      for (const one of names) this.#createLeaf(one, after, names[0]);
       return;
     }
+    const [parent, name] = this.#place(path);
+    const before = view.tree.resolve(parent.directory.entries.get(name)) as FileNode;
     checkFileSize(view, after.size, before.size, syscall, path);
     reserve(view, after.size - before.size, 0, syscall, path);
     const next = this.#copy(after, before.id);
@@ -293,26 +295,28 @@ class Restore {
     if (node.kind === DIRECTORY) {
       this.#steps.push(() => this.#insert(path, DirectoryNode.empty(view.tree.owner, view.context.newId(), node.meta)));
       this.#metas.push({ path, meta: node.meta });
-    } else if (node.kind === FILE) {
-      // Loaded before anything changes.
-      loadedFile(this.wanted, node);
-      this.#steps.push(() => this.#createFile(path, node, entry));
-    } else this.#steps.push(() => this.#insert(path, symlinkNode(view.context.newId(), node.meta, node.target)));
-  }
-
-  #createFile(path: string, node: FileNode, entry: TreeNode): void {
-    const first = entry.kind === LINKED ? this.#made.get(entry.id) : undefined;
-    if (first === undefined) {
-      this.#insert(path, this.#copy(node, this.view.context.newId()));
-      if (entry.kind === LINKED) this.#made.set(entry.id, path);
       return;
     }
+    // Loaded before anything changes.
+    if (node.kind === FILE) loadedFile(this.wanted, node);
+    const first = (entry.kind === LINKED && this.#made.get(entry.id)) || path;
+    if (entry.kind === LINKED) this.#made.set(entry.id, first);
+    this.#steps.push(() => this.#createLeaf(path, node, first));
+  }
+
+  /** Creates a file or symlink at `first`, and links its other names to it. */
+  #createLeaf(path: string, node: Leaf, first = path): void {
     const { view } = this;
+    if (first === path) {
+      const id = view.context.newId();
+      this.#insert(path, node.kind === FILE ? this.#copy(node, id) : symlinkNode(id, node.meta, node.target));
+      return;
+    }
     const [from, fromName] = this.#place(first);
     const [parent, name] = this.#place(path);
-    const file = view.tree.resolve(from.directory.entries.get(fromName)) as FileNode;
+    const made = view.tree.resolve(from.directory.entries.get(fromName)) as Leaf;
     reserve(view, 0, 1, this.syscall, path);
-    view.addLink(from, fromName, parent, name, file);
+    view.addLink(from, fromName, parent, name, made);
     view.setMeta(parent, name, view.tree.resolve(parent.directory.entries.get(name)) as Node, node.meta);
   }
 
