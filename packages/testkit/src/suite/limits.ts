@@ -57,6 +57,19 @@ export function limitCases(add: Add): void {
   );
 
   add(
+    'cp may use the bytes of the file that it replaces, unless that file has another name',
+    async ({ fs, fails }) => {
+      await plant(fs, { '/a': '123456', '/s': '7890' });
+      await fs.link('/a', '/b');
+      equal((await fails(() => fs.cp('/s', '/a'), 'ENOSPC')).requested, 14);
+      await fs.unlink('/b');
+      await fs.cp('/s', '/a');
+      equal([await fs.readText('/a'), (await fs.stats()).totalSize], ['7890', 8]);
+    },
+    { limits: { maxTotalSize: 10 } },
+  );
+
+  add(
     'maxFileSize is exact for every operation that grows a file, and fails with EFBIG',
     async ({ fs, fails }) => {
       await fs.writeFile('/a', '12345');

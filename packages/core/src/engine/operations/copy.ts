@@ -9,7 +9,6 @@ import {
   type DirectoryNode,
   FileNode,
   kindName,
-  LINKED,
   type Node,
   SYMLINK,
   type SymlinkNode,
@@ -254,8 +253,9 @@ function copyOnto(
     if (copy.errorOnExist) throw new FsError('EEXIST');
     return;
   }
-  // A file that may have other names or is open continues to exist, so removing this name frees no space.
-  const goesOn = parent.directory.entries.get(name)?.kind === LINKED || view.openFiles?.isOpen(there.id) === true;
+  // A file that has other names or is open continues to exist, so removing this name frees no space.
+  const entry = parent.directory.entries.get(name) as TreeNode;
+  const goesOn = view.tree.linksOf(entry) > 1 || view.openFiles?.isOpen(there.id) === true;
   const freed = there.kind === DIRECTORY || goesOn ? 0 : there.size;
   const growth = node.size - freed;
   checkFileSize(view, node.size, 0, 'cp', destination);
