@@ -40,6 +40,23 @@ describe('a change feed with a source', () => {
   });
 });
 
+describe('a change feed whose source fails before it returns', () => {
+  it('tells the listener, and starts the source again for the next one', () => {
+    let starts = 0;
+    const feed = new ChangeFeed(undefined, (_tell, fail) => {
+      if (++starts === 1) fail(new Error('no connection'));
+      return () => {};
+    });
+    const failures: unknown[] = [];
+    feed.listen(
+      () => {},
+      (error) => failures.push(error),
+    );
+    feed.listen(() => {});
+    expect([failures, starts, feed.isNeeded]).toEqual([[new Error('no connection')], 2, true]);
+  });
+});
+
 describe('watch over a backend', () => {
   it('that cannot be started leaves no abort listener behind', async () => {
     const watch = (): never => {

@@ -32,10 +32,14 @@ export class ChangeFeed {
   listen(listener: Listener, onFailure: OnFailure = () => {}): () => void {
     this.#listeners.set(listener, onFailure);
     try {
-      this.#stopSource ??= this.#source?.(
-        (changes) => this.#tell(changes),
-        (error) => this.#fail(error),
-      );
+      if (this.#stopSource === undefined) {
+        const stop = this.#source?.(
+          (changes) => this.#tell(changes),
+          (error) => this.#fail(error),
+        );
+        // A source that failed during the call has removed the listener.
+        if (this.#listeners.has(listener)) this.#stopSource = stop;
+      }
     } catch (error) {
       this.#listeners.delete(listener);
       throw error;
