@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { sameBytes } from '../../tree/same-bytes.js';
 import { splitLines } from '../operations/read.js';
-import { decoded, decodedLines, encoded } from './long-text.js';
+import { decoded, decodedLines, encoded, PIECE } from './long-text.js';
 import { runSteps } from './time-slice.js';
 
-const PIECE = 2 ** 17;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Texts with characters, line ends and lone surrogates, some of them around the offset {@link PIECE}. */
+/** Texts with characters, line ends and lone surrogates, some of them around the end of a piece. */
 const TEXTS: readonly string[] = [
   '',
   '\n',
@@ -17,8 +16,11 @@ const TEXTS: readonly string[] = [
   `${'a'.repeat(PIECE - 1)}\u{1f600}${'b'.repeat(PIECE)}`,
   `${'a'.repeat(PIECE - 1)}\r\nb\r`,
   `${'a'.repeat(PIECE - 1)}\ud800`,
+  `${'a'.repeat(PIECE - 1)}\ud800b`,
+  `${'a'.repeat(PIECE)}\udc00b`,
   `${'a'.repeat(PIECE - 1)}\ud800\ud800\udc00`,
-  'line\r\n'.repeat(60_000),
+  // Seven does not divide a piece, so pieces end at other places in the line, the second one inside `\r\n`.
+  'lines\r\n'.repeat(60_000),
   `${'\n'.repeat(PIECE + 1)}end`,
   'é☃\u{1f600}\n'.repeat(50_000),
 ];

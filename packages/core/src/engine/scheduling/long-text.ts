@@ -5,7 +5,7 @@ import type { Steps } from './time-slice.js';
 export const LONG_TEXT = 2 ** 20;
 
 /** Bytes decoded, or UTF-16 units encoded, per step: a multiple of six, as codecs need. */
-const PIECE = 3 * 2 ** 15;
+export const PIECE = 3 * 2 ** 15;
 const encoder = new TextEncoder();
 
 /** Decodes by a codec; by default UTF-8, malformed bytes as U+FFFD, with a byte order mark kept. */
