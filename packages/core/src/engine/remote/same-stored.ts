@@ -12,9 +12,13 @@ export function isSameBeneath(a: DirectoryNode, b: DirectoryNode): boolean {
   return isAsLoaded && a.version === b.version && a.origin.address.id === b.origin.address.id;
 }
 
-/** Reports whether a storage's versions say that two files have the same content. False if either content is loaded. */
+/**
+ * Reports whether a storage's versions say that two files have the same content. False if either content is loaded or
+ * was changed here.
+ */
 export function isSameContent(a: FileNode, b: FileNode): boolean {
   const [left, right] = [a.data, b.data];
   if (a.size !== b.size || !(left instanceof Unloaded) || !(right instanceof Unloaded)) return false;
+  if (left.edits.length > 0 || right.edits.length > 0) return false;
   return left.version === right.version && left.address.id === right.address.id;
 }
