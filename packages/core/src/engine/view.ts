@@ -209,15 +209,15 @@ export class View extends ViewState {
 
   /** Runs `work` and undoes its changes if it throws, for operations that cannot check everything first. */
   atomic<T>(work: () => T): T {
-    // With a recorder, discarding a failed attempt is the caller's part.
-    if (this.recorder !== undefined) return work();
+    const { changes = [], recorder } = this;
+    const writes = recorder?.writes ?? [];
+    const before = [changes.length, writes.length] as const;
     const state = this.tree.freeze();
-    const known = this.changes?.length;
     try {
       return work();
     } catch (error) {
       this.tree.reset(state);
-      if (this.changes !== undefined) this.changes.length = known ?? 0;
+      [changes.length, writes.length] = before;
       throw error;
     }
   }

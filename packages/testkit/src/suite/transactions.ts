@@ -215,6 +215,20 @@ export function transactionCases(add: Add): void {
   );
 
   add(
+    'an operation that fails half-way in a transaction leaves nothing, and the work may go on',
+    async ({ fs }) => {
+      await fs.transaction(async (tx) => {
+        await plant(tx, { '/from/a': '12', '/from/b': '34', '/to/c': '' });
+        await rejects(() => tx.cp('/from', '/to', { recursive: true }), 'ENOSPC');
+        equal(await tx.readdir('/to'), ['c']);
+        await tx.writeFile('/to/d', '5');
+      });
+      equal([await fs.readdir('/to'), (await fs.stats()).totalSize], [['c', 'd'], 5]);
+    },
+    { promiseOnly: true, limits: { maxTotalSize: 7 } },
+  );
+
+  add(
     'transactionSync behaves the same without promises',
     async ({ fs }) => {
       if (!('transactionSync' in fs)) return;
