@@ -1,8 +1,9 @@
 /**
- * The long campaigns of a release, as data. Without an argument `npm run campaign` prints this table; the tests check that
- * every file named here exists.
+ * The long campaigns of a release, as data. Without an argument `npm run campaign` prints this table; the tests check
+ * that every file named here exists.
  *
- * - `name`: `<where>/<what>`. `npm run campaign -- <what>` runs that campaign everywhere, `-- <where>` everything there.
+ * - `name`: `<where>/<what>`. `npm run campaign -- <what>` runs that campaign everywhere, `-- <where>` everything
+ *   there.
  * - `proves`: what a campaign without a problem shows.
  * - `minutes`: CPU minutes of the whole campaign, extrapolated from a hundredth on an AMD EPYC (2026-11-25); missing if
  *   it was not measured. The clock shows more if a campaign waits for a server.

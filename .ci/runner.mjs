@@ -120,8 +120,8 @@ async function runAll(steps, lanes) {
 
 /**
  * Has vitest keep transformed modules in files for the steps of this run, since each step loads the same sources. Every
- * run has a directory of its own: the cache does not notice that an import resolves to another file, and two runs in one
- * checkout do not disturb each other.
+ * run has a directory of its own: the cache does not notice that an import resolves to another file, and two runs in
+ * one checkout do not disturb each other.
  */
 function startModuleCache() {
   const modules = mkdtempSync(join(cache, 'modules-'));

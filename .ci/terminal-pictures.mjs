@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of the command line in `.github/`: runs the commands in a terminal of tmux, and writes what it shows
- * as SVG.
+ * Makes the pictures of the command line in `.github/`: runs the commands in a terminal of tmux, and writes what it
+ * shows as SVG.
  *
  *     node .ci/terminal-pictures.mjs
  *     node .ci/terminal-pictures.mjs --check    # writes nothing: fails if a picture is not what the program prints now
@@ -155,7 +155,9 @@ ${rows.join('\n')}
 
 const isCheck = process.argv.includes('--check');
 
-/** Returns a picture without what differs between two runs: times, the attempt's name, and places of what follows it. */
+/**
+ * Returns a picture without what differs between two runs: times, the attempt's name, and places of what follows it.
+ */
 function lasting(picture) {
   return picture
     .replace(/ x="[\d.]+"/g, '')

@@ -10,7 +10,7 @@ import { bundleProgram } from './bundle-program.js';
 import { leftovers, told } from './host-changes.js';
 import { printed } from './printed.js';
 
-/** An accept, or the undo of one, that a program is killed in. */
+/** An accept, or the undo of one, during which a program may be killed. */
 export interface AcceptKill {
   readonly disk: string;
   readonly action: 'accept' | 'undo';

@@ -24,7 +24,8 @@ export interface KilledOperations {
 
 /**
  * Lets two programs change live workspaces at the same time and kills one of them (SIGKILL) at a random moment. Then
- * everything that the log has is undone: the directory must be as it was, or a change had no line or a line no change.
+ * everything that the log has is undone, and the directory must be as it was. It is not if a change had no line, or a
+ * line no change.
  */
 export async function killOperations(count: number, random: Random): Promise<KilledOperations> {
   const top = mkdtempSync(join(tmpdir(), 'scratchfs-live-'));

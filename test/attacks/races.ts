@@ -255,7 +255,9 @@ const SHOWN = { paths: { d: { root: '/d', mode: 'rw' as const } } };
 const PAUSE = 0.1;
 /** Longest pause in seconds for a call that takes as long as many others and restarts when it finds a change. */
 const LONG_PAUSE = 0.4;
-/** Number of calls from one check of the outside to the next. Rare checks suffice: ctime keeps a change there visible. */
+/**
+ * Number of calls from one check of the outside to the next. Rare checks suffice: ctime keeps a change there visible.
+ */
 const LOOK_AFTER = 64;
 /** Number of calls that share one overlay, which keeps what it has read. */
 const SHARED = 8;

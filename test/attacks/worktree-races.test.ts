@@ -15,12 +15,12 @@ import { HostHistory } from '@scratchfs/host';
 import { describe, expect, it } from 'vitest';
 import { Swapper, whyNoRaces } from './swapper.js';
 
-/** Snapshots and checkouts a race, a twentieth of `RACE_ITERATIONS`: each consists of many calls. */
+/** Number of snapshots and checkouts in each race, a twentieth of `RACE_ITERATIONS`: each consists of many calls. */
 const ROUNDS = Math.ceil(Number(process.env['RACE_ITERATIONS'] ?? 1000) / 20);
 const OUTSIDE = 'OUTSIDE-5c2e';
 const reason = whyNoRaces();
 
-/** Returns everything outside as text, with modification times. */
+/** Returns the entries of a folder as text, with modes, modification times and contents. */
 function told(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .sort()
@@ -31,7 +31,7 @@ function told(folder: string): string {
     .join('\n');
 }
 
-/** Resolves to undefined if a concurrent swap made the work fail, which is allowed. */
+/** Resolves to undefined if the work fails with an FsError, as a concurrent swap may cause. */
 async function unlessSwapped<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

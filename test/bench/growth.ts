@@ -156,7 +156,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Points of the lines of panels, by title. */
+/** Points of each line, by the panel's title and the line's name. */
 type Kept = Record<string, Record<string, [size: number, microseconds: number][]>>;
 
 const kept: Kept =

@@ -6,9 +6,9 @@ import { TestBrowser } from './browser.js';
 import type { Tools } from './page.js';
 
 /**
- * Prints tables: milliseconds of a write and of a read of 4 KB in Chromium, beside plain IndexedDB and unstorage; and of
- * large contents in IndexedDB and in private files. The profile lies on the disk, because in a private window both are
- * in memory, and each access to a private file is a message to another process.
+ * Prints tables: milliseconds of a write and of a read of 4 KB in Chromium, beside plain IndexedDB and unstorage; and
+ * of large contents in IndexedDB and in private files. The profile lies on the disk, because in a private window both
+ * are in memory, and each access to a private file is a message to another process.
  */
 declare const tools: Tools;
 

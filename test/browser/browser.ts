@@ -56,7 +56,7 @@ export class TestBrowser implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#site.address() as AddressInfo).port}`;
   }
 
-  /** Returns a context with a storage of its own, in memory as that of a private window. */
+  /** Returns a context with its own storage, which is in memory as in a private window. */
   newContext(): Promise<BrowserContext> {
     return this.#browser.newContext();
   }

@@ -51,7 +51,7 @@ const WORK = {
   writeLarge: (name: string, paths: readonly string[], length: number): Promise<void> =>
     // Messages of the console reach the test as each file is stored.
     writeLarge(name, paths, length, (path) => console.log(path)),
-  /** Writes half of a private file of a large content, and stops then, as a tab that is killed. */
+  /** Writes half of the private file of a large content and then stops, like a tab that is killed. */
   writeHalf: (name: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const { prototype } = FileSystemFileHandle as unknown as { prototype: { createSyncAccessHandle: OpenSync } };

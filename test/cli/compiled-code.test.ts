@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const status = (): Promise<string> => ok(['status'], { cwd, env: { XDG_CACHE_HOME: cache } });
 
-/** Returns the inode of the kept code, which is another one after it was replaced. */
+/** Returns the inode of the kept code, which changes when the code is replaced. */
 const kept = (): number => statSync(file).ino;
 
 describe('compiled code', () => {

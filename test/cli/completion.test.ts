@@ -64,7 +64,7 @@ describe.skipIf(!HAS_TMUX).each([
     const { cwd, path, other } = await scene();
     const one = new Terminal(cwd);
     terminal = one;
-    // The function of the shell that starts the terminal does not count: another shell runs the program.
+    // The terminal's own shell has `scratchfs` as a function; the shell started here finds the program by PATH.
     one.type(`PATH='${path}' PS1='$ ' ${start}`);
     one.type(`PS1='> '; ${load}; echo loaded $((40 + 2))`);
     await one.shows('loaded 42');

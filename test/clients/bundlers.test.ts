@@ -23,7 +23,7 @@ function makeProject(ground: Ground): void {
   ground.fs.symlinkSync('../packages/dep', join(ground.root, 'node_modules/dep'));
 }
 
-/** Runs a bundle and returns what it says. */
+/** Runs a bundle and returns the text that it stores in `globalThis.said`. */
 function run({ fs, root }: Ground, path: string): string {
   const context: { said?: string } = {};
   runInNewContext(fs.readFileSync(join(root, path), 'utf8'), { globalThis: context });

@@ -6,7 +6,7 @@ import { glob as tinyGlob, globSync as tinyGlobSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { type Ground, onBoth, writeFiles } from './grounds.js';
 
-/** Creates a project with a link to a file, a directory, nothing, and an ancestor, and hidden names. */
+/** Creates a project with links to a file, a directory, nothing and an ancestor, and with hidden names. */
 function makeProject(ground: Ground): void {
   const { fs, root } = ground;
   writeFiles(ground, {

@@ -23,7 +23,7 @@ export const everyBranch: Readonly<Record<string, readonly string[]>> = {
   'the walk along paths of the host': [
     'packages/host/src/{path-handle,confined-root,directory-handle,is-path-safe}.ts',
   ],
-  // All but the walk that creates one.
+  // All but the walk that creates a snapshot.
   'the snapshot codec': ['packages/core/src/snapshot/!(*.test|*.d|snapshot-cursor).ts'],
 };
 

@@ -18,7 +18,7 @@ type Functions = Record<string, (...args: readonly unknown[]) => unknown>;
 const NO_UMASK = { umask: 0 };
 const NO_HANDLE: Outcome = { ok: false, code: 'no handle' };
 
-/** Reads an error of the façade. Its message must be what Node would form from its fields. */
+/** Reads an error of the façade. If its paths are short, its message must be what Node would form from its fields. */
 function refusal(error: unknown, step: Step): Outcome {
   const outcome = failure(error, step.op === 'symlink', lexical);
   const { message, errno, code, syscall, path, dest } = error as NodeJS.ErrnoException & { dest?: string };

@@ -108,7 +108,7 @@ export class HostSubject {
       if (outcome.ok) return outcome;
       const { path: _path, dest: _dest, ...withoutPaths } = outcome;
       return {
-        // The error names the path that was asked, which differs from the given one.
+        // The error names the physical path, which the kernel got in place of the given one.
         ...(places.some((place) => place?.climbed)
           ? { ...withoutPaths, isWhole: outcome.isWhole && 'but for paths' }
           : outcome),
@@ -118,7 +118,7 @@ export class HostSubject {
     }
   }
 
-  /** Returns the times at a path without links. */
+  /** Returns the stats at a path without links, for their times. */
   times(path: string): node.Stats | undefined {
     return this.folder.lstat(this.folder.toHost(path));
   }
@@ -286,7 +286,7 @@ export class HostSubject {
         return node.truncateSync(path, step.args.length);
       case 'mkdir': {
         const made = makeDirectory(path, step.args.recursive, step.args.mode);
-        // The path asked may be another one: the same number of names was created at the end of the given path.
+        // The kernel may have got another path. In the given one, as many names at the end are new.
         return (
           made &&
           namesOf(step.args.path)

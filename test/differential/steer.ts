@@ -286,7 +286,7 @@ class Steerer {
     }
   }
 
-  /** Sometimes returns another spelling of a path, some of which lead elsewhere, or ill-formed text. */
+  /** Returns the path, or sometimes ill-formed text or another spelling, which may lead elsewhere. */
   #dress(path: string): string {
     const { random } = this;
     if (!random.chance(0.12)) return path;

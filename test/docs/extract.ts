@@ -62,7 +62,7 @@ function list(folder: string, ending: string): string[] {
     .map((file) => join(folder, file));
 }
 
-/** Returns all examples of the repository: README, documents, package READMEs, TSDoc. */
+/** Returns the examples in the README, AGENTS.md, the pages in `.github`, the packages' READMEs and their TSDoc. */
 export function allExamples(): Example[] {
   const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name));
   const pages = [

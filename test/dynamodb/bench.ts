@@ -14,8 +14,8 @@ import { DynamoDbStorage } from '@scratchfs/dynamodb';
 import { startDynalite } from './dynalite-server.js';
 
 /**
- * `npm run bench -- dynamodb`: requests and capacity units of typical jobs, as dynalite counts them, beside one item per
- * file. They do not depend on the machine. unstorage has no driver for DynamoDB.
+ * `npm run bench -- dynamodb`: requests and capacity units of typical jobs, as dynalite counts them, beside one item
+ * per file. They do not depend on the machine. unstorage has no driver for DynamoDB.
  */
 interface Contender {
   writeMany(files: ReadonlyMap<string, string>): Promise<unknown>;

@@ -62,7 +62,7 @@ export function fork(backend: Backend): Promise<Backend> {
   return backend.fork();
 }
 
-/** Files, links and directories of every kind, for operations that are interrupted. */
+/** Creates files, links and directories for operations that are interrupted. */
 export async function plantScene(fs: FileSystem): Promise<void> {
   await fs.mkdir('/d/sub/deep', { recursive: true });
   await fs.mkdir('/empty');

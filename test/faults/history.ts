@@ -63,7 +63,9 @@ export function same(a: Outcome, b: Outcome): boolean {
   return JSON.stringify(a, withoutTimes) === JSON.stringify(b, withoutTimes);
 }
 
-/** Times are not compared: the clock is read during an operation, and the order of two is not defined. */
+/**
+ * Times are not compared: the clock is read during an operation, and concurrent operations read it in no defined order.
+ */
 function withoutTimes(key: string, value: unknown): unknown {
   return /^(accessed|modified|changed|created)At$/.test(key) ? 0 : value;
 }

@@ -1,12 +1,12 @@
 /** Scenarios of the conformance suite for servers, by what they need. Each that the suite runs is in one list. */
 export interface Scenarios {
-  /** Required by the revision, and passed by any server. */
+  /** Required by the revision, and passed by our servers without the fixture. */
   readonly required: readonly string[];
   /** Required by the revision, for tools, prompts and resources of the suite's own. */
   readonly withFixture: readonly string[];
-  /** Run, but not required, and passed by any server. */
+  /** Run, but not required, and passed by our servers without the fixture. */
   readonly besides: readonly string[];
-  /** Run, but not required, and not passed: what they are about is not offered. */
+  /** Run, but not required, and not passed, each with the reason. */
   readonly notOffered: Readonly<Record<string, string>>;
 }
 
@@ -114,7 +114,7 @@ export const SCENARIOS: Readonly<Record<string, Scenarios>> = {
   },
 };
 
-/** Checks of `server-stateless` for tools of the suite's own. Any server passes the others. */
+/** Checks of `server-stateless` for tools of the suite's own. The other checks are passed without the fixture. */
 export const STATELESS_WITH_FIXTURE = [
   'sep-2575-http-server-no-independent-requests-on-stream',
   'sep-2575-missing-capability-http-400',

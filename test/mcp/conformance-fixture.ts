@@ -306,7 +306,9 @@ function registerResources(server: McpServer): void {
   );
 }
 
-/** A server with the tools, resources and prompts that the conformance suite demands, written after its descriptions. */
+/**
+ * A server with the tools, resources and prompts that the conformance suite demands, written after its descriptions.
+ */
 export const fixture: McpServerFactory = ({ requestInfo }) => {
   const server = new McpServer(
     { name: 'fixture', version: '1' },

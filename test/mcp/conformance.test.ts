@@ -33,7 +33,7 @@ async function checksOf(
   return Object.fromEntries(found);
 }
 
-/** Names of the scenarios in which no check fails, and one of their own succeeds. */
+/** Returns the names of the scenarios in which no check fails and at least one check of their own succeeds. */
 function passed(checks: Checks): string[] {
   const isOwn = ({ id, status }: Check): boolean => status === 'SUCCESS' && id !== 'wire-schema-valid';
   const hasFailed = ({ status }: Check): boolean => status === 'FAILURE';

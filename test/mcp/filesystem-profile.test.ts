@@ -28,7 +28,7 @@ const FILES: Readonly<Record<string, string>> = {
 type Result = { content?: { text?: string }[]; structuredContent?: unknown; isError?: boolean };
 type Input = Readonly<Record<string, unknown>>;
 
-/** A call, with `DIR` for the directory. Order of names, and times, are not compared if they are the disk's. */
+/** A call; `DIR` stands for the directory. With `order`, the order of names is not compared. */
 interface Case {
   readonly title: string;
   readonly tool: string;

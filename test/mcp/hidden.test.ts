@@ -14,7 +14,7 @@ const SECRETS = /plan-x|hunter/;
 
 interface Scene {
   readonly client: Client;
-  /** The person's view of the same attempt, in which nothing is hidden but secrets of all workspaces. */
+  /** The person's view of the same attempt, in which the names of `DENY` are not hidden. */
   readonly attempt: Attempt;
   readonly directory: string;
   /** Messages of the forms that were shown. */
@@ -178,7 +178,7 @@ describe.each(['legacy', 'modern'] as const)('what is hidden never appears to a 
     const uris = [hidden as string, shown as string];
     if (mode === 'legacy') for (const uri of uris) await client.subscribeResource({ uri });
     else await client.listen({ resourceSubscriptions: uris });
-    // Events are followed some time after the request.
+    // The server begins to follow events some time after the request.
     for (let i = 0; i < 100 && heard.length === 0; i++) {
       await attempt.fileSystem.writeFile('/classified/plan-x.txt', `hunter${i}`);
       await attempt.fileSystem.writeFile('/src/a.ts', `${i}`);

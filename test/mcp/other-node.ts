@@ -44,7 +44,7 @@ export async function serve(source: Parameters<typeof serveHttp>[0]): Promise<Ht
   return http;
 }
 
-/** Connects a client with the token. Ends it with the test. */
+/** Connects a client with the token. It is closed when the test ends. */
 export async function connectOverHttp(client: Client, { url }: HttpServer): Promise<void> {
   const requestInit = { headers: { Authorization: `Bearer ${TOKEN}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));

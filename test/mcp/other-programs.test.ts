@@ -7,7 +7,7 @@ import { type Grounds, grounds } from './program.js';
 
 const inspector = programOf('inspector', 'clients', 'launcher', 'build', 'index.js');
 
-/** Arguments for the first call of each kind, and what its output has. */
+/** Arguments of calls, and a part of the output of each. */
 const CALLS = [
   [
     ['tools/call', '--tool-name', 'write_file', '--tool-arg', 'path=/new', 'content=from the Inspector'],

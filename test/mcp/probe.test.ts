@@ -19,7 +19,7 @@ const PROBES: Readonly<Record<string, { readonly method: string; readonly params
   'server/discover': { method: 'server/discover', params: { _meta: META } },
 };
 
-/** Every entry of a directory with its bytes, mode, and times of change, and those of everything beside it. */
+/** Returns the state of every entry in the directory and beside it: stats without access times, and bytes. */
 function stateOf({ directory }: Grounds): Record<string, unknown> {
   const top = dirname(directory);
   const names = ['', ...readdirSync(top, { recursive: true, encoding: 'utf8' })];

@@ -11,7 +11,7 @@ const built = ['core', 'memory'].flatMap((name) => {
     .map((file) => [`${name}/dist/${file}`, readFileSync(new URL(file, dist), 'utf8')] as const);
 });
 
-/** Returns uses of Node modules and of what Workers forbid, found in the syntax tree. */
+/** Returns uses of Node modules, `require`, `import()` and evaluated code, found in the syntax tree. */
 function offences(code: string): string[] {
   const tree = ts.createSourceFile('x.js', code, ts.ScriptTarget.ES2022, true);
   const found: string[] = [];

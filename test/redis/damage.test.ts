@@ -34,7 +34,7 @@ function stepAfter(value: Buffer, at: number): number {
   return value[0] === BUCKET && at > 150 ? 4 : 1;
 }
 
-/** Describes loaded results without counters: versions, and the totals of directories. */
+/** Returns loaded results as text, without the fields `version`, `directory` and `complete`. */
 function described(results: readonly LoadResult[]): string {
   return JSON.stringify(results, (key, value: unknown) => {
     if (key === 'version' || key === 'directory' || key === 'complete') return undefined;

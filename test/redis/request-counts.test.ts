@@ -51,7 +51,7 @@ describe.skipIf(!hasServer)('The cost of an operation in commands', () => {
           for (let i = 0; i < FILES / 100; i++) await tx.writeFile(`/deep/${d % 10}/${d}/${i}`, '');
         }
       });
-      // From here on the server has every script that is used.
+      // From here on the server has the scripts for reads and commits.
       await fs.readText('/deep/0/0/0');
       await fs.readText('/deep/0/0/0');
     });

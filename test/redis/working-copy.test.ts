@@ -64,7 +64,7 @@ describe.skipIf(!hasServer)('Redis', () => {
       });
     const { url, namespace } = withPort(place, proxy.port);
     const storage = new RedisStorage(url, { namespace });
-    // From here on the server has every script that is used.
+    // From here on the server has the scripts for opening a working copy.
     await openWorkingCopy(storage, { paths: ['/src/d0'] });
     const cost = async (work: () => Promise<unknown>): Promise<number> => {
       proxy.forget();

@@ -31,8 +31,8 @@ const ROUNDS = 5;
 const KEYS = 50;
 const SIZE = 4_096;
 /**
- * Contents in turn. A key gets another one each time, because SQLite does not write a row that stays as it is; and
- * PostgreSQL would compress bytes that repeat.
+ * Contents in turn. A key gets another content each time, because SQLite does not write a row that stays as it is. They
+ * are random, because PostgreSQL would compress repeating bytes.
  */
 const CONTENTS = Array.from({ length: KEYS + 1 }, () => randomBytes(SIZE));
 const TABLE = 'CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, bytes ';

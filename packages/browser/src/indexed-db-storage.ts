@@ -10,8 +10,8 @@ import { type IndexedDbPlace, type IndexedDbStorageOptions, parseOptions, parseP
  * Failures are `StorageError`s. If the origin has no more space, a write fails with the kind `full`, and the message
  * says how much is used if the browser tells it. After the user or another tab has deleted the database, calls fail
  * with `lost`; with a database of a newer version, with `version`.
- * @throws TypeError, RangeError for options of a wrong kind; StorageError `unsupported` for `contents: 'opfs'` outside a
- *   dedicated worker
+ * @throws TypeError, RangeError for options of a wrong kind; StorageError `unsupported` for `contents: 'opfs'` outside
+ *   a dedicated worker
  */
 export class IndexedDbStorage extends ObjectTreeStorage {
   /**

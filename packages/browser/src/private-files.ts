@@ -40,7 +40,7 @@ export class PrivateFiles {
     });
   }
 
-  /** Writes a file and waits for the disk. After a failure the file may remain, but it takes no space. */
+  /** Writes a file and waits for the disk. A file that could not be written may remain, truncated. */
   async write(name: string, bytes: Uint8Array): Promise<void> {
     try {
       const file: unknown = await (await this.#folder(true)).getFileHandle(encodeURIComponent(name), { create: true });

@@ -10,9 +10,9 @@ export interface DiskStorageOptions extends ObjectTreeOptions {
    */
   readonly name?: string | undefined;
   /**
-   * Failures that a completed write survives. `fsync`: a power failure; every commit waits for the disk. `process`: the end of
-   * the process, also by kill -9; after a power failure the newest commits may be missing or damaged. Default `fsync`.
-   * All clients of a filesystem must use `fsync` for its promise to hold.
+   * Failures that a completed write survives. `fsync`: a power failure; every commit waits for the disk. `process`: the
+   * end of the process, also by kill -9; after a power failure the newest commits may be missing or damaged. Default
+   * `fsync`. All clients of a filesystem must use `fsync` for its promise to hold.
    */
   readonly durability?: 'fsync' | 'process' | undefined;
 }

@@ -20,9 +20,9 @@ export function toStorageError(cause: unknown): unknown {
   const { code } = cause as NodeJS.ErrnoException;
   const known = STATES.find(({ state }) => state.test(String(code)));
   if (known !== undefined) return new StorageError(known.kind, known.text, { mayHaveHappened: false, cause });
-  // An SQLSTATE code has five characters, and in an error a digit among them, unlike EPIPE. These do not tell the outcome:
-  // 08, connection exceptions; 40003, unknown outcome; 57P01, 57P02 and 57P05, the server ends the connection, perhaps
-  // after the commit.
+  // An SQLSTATE code has five characters, and in an error a digit among them, unlike EPIPE. These do not tell the
+  // outcome: 08, connection exceptions; 40003, unknown outcome; 57P01, 57P02 and 57P05, the server ends the connection,
+  // perhaps after the commit.
   const isReply = /^(?=.*\d)[0-9A-Z]{5}$/.test(String(code)) && !/^(08|40003|57P0[125])/.test(String(code));
   if (isReply)
     return new StorageError('unavailable', `The PostgreSQL server failed (${code})`, {

@@ -8,7 +8,7 @@ export const SMALL = 200;
 export interface Layout {
   readonly files: number;
   readonly directories: number;
-  /** Gives names 27 characters instead of a few. */
+  /** Gives files and directories long names, of 27 and 28 characters. */
   readonly isLong: boolean;
 }
 

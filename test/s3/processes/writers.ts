@@ -15,9 +15,9 @@ export interface Written {
   readonly slowestMs: number;
 }
 
-/** Jobs of a test process that writes: functions that a test has it run. */
+/** Jobs of a test process that writes. */
 export const writerJobs = {
-  /** Does nothing: once the process has replied, it has loaded all modules. */
+  /** Does nothing: once the process has replied, it has loaded this module. */
   async wake(_: undefined): Promise<void> {},
 
   /** Writes concurrently with one client per name, each write acknowledged before the next. */

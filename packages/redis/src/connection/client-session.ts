@@ -389,8 +389,8 @@ export class StateGoneError extends StorageError {
 }
 
 /**
- * Returns the parts of a reply. A text has one part in each line: the commit script returns its results so, because a
- * list takes longer to parse.
+ * Returns the parts of a reply. A text has one part in each line: the commit script returns its results in this form,
+ * because a list takes longer to parse.
  */
 function splitReply(reply: unknown, mayHaveHappened = false): Reply {
   if (Buffer.isBuffer(reply)) return reply.toString('latin1').split('\n');

@@ -67,7 +67,10 @@ const sharedLinks = new WeakMap<RedisClient, ServerLink>();
  */
 export class ServerLink {
   readonly client: OwnClient;
-  /** True if the client comes from the copy of ioredis that this package imports. Another copy rejects our `ScriptCommand`. */
+  /**
+   * True if the client comes from the copy of ioredis that this package imports. Another copy rejects our
+   * `ScriptCommand`.
+   */
   readonly isOwnCopy: boolean;
   /** Number of times that the connection was established. Server state may differ after each. */
   generation = 0;
@@ -117,9 +120,9 @@ export class ServerLink {
   }
 
   /**
-   * Reconnects nodes (of a cluster, only masters) after the server did not respond: a TCP connection may be dead without
-   * either side noticing. Requests in flight are sent again over the new connection. Nodes that are not connected, or
-   * connected less than `minAgeMs` (or 2.5 seconds, if that is less) ago, are left alone.
+   * Reconnects nodes (of a cluster, only masters) after the server did not respond: a TCP connection may be dead
+   * without either side noticing. Requests in flight are sent again over the new connection. Nodes that are not
+   * connected, or connected less than `minAgeMs` (or 2.5 seconds, if that is less) ago, are left alone.
    */
   replaceSilentNodes(minAgeMs: number): void {
     const { client } = this;
@@ -291,7 +294,9 @@ export class Connection {
     this.#link.release();
   }
 
-  /** Sends a request once the connection is ready, with a timeout. An error says whether the request may have been sent. */
+  /**
+   * Sends a request once the connection is ready, with a timeout. An error says whether the request may have been sent.
+   */
   #bounded<T>(send: (client: OwnClient) => Promise<T>, isSource = false): Promise<T> {
     if (this.#closed) return Promise.reject(closedError());
     return new Promise<T>((resolve, reject) => {

@@ -7,7 +7,9 @@ import { writeLoadRequest } from '../format/request/load-request.js';
 import { Writer } from '../format/request/writer.js';
 import { scripts } from '../lua/scripts.js';
 
-/** Approximate processor time that the server may spend on one reply, in microseconds, as the load script estimates it. */
+/**
+ * Approximate processor time that the server may spend on one reply, in microseconds, as the load script estimates it.
+ */
 const SERVER_BUDGET_MICROS = 5_200;
 
 /** Thrown if a write came between two requests of one load, so that their replies are not from one state. */

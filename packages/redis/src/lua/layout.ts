@@ -25,8 +25,8 @@ export const NODE_BYTES = 24;
 export const CHUNK_OVERHEAD = 26;
 
 /**
- * Prefix of the head's fields that name the clients with stored results, so that `destroy` finds their keys. The value is the server
- * time in milliseconds at which those results have certainly expired.
+ * Prefix of the head's fields that name the clients with stored results, so that `destroy` finds their keys. The value
+ * is the server time in milliseconds at which those results have certainly expired.
  */
 export const RESULTS_FIELD = 'u/';
 

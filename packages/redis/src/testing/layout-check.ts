@@ -13,8 +13,8 @@ export interface Reader {
 }
 
 /**
- * Counts all references between objects and compares them with the stored counts. A difference means a leak or a future loss.
- * Reads everything, so it is for tests only.
+ * Counts all references between objects and compares them with the stored counts. A difference means a leak or a future
+ * loss. Reads everything, so it is for tests only.
  * @returns a description of each problem
  */
 export async function checkLayout(client: Reader, keys: Keys): Promise<string[]> {

@@ -8,7 +8,10 @@ export interface CommitReply {
   readonly queuedObjects: number;
   /** Approximate cost of the request, counted in references that were written. */
   readonly writtenReferences: number;
-  /** Number of the change stream's entry for this request, 0 if it changed nothing; undefined if the filesystem is not watched. */
+  /**
+   * Number of the change stream's entry for this request, 0 if it changed nothing; undefined if the filesystem is not
+   * watched.
+   */
   readonly entry: number | undefined;
   /** One encoded result for each batch. */
   readonly results: readonly string[];

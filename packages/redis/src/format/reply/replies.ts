@@ -56,7 +56,10 @@ export function readChunks(chunks: readonly Buffer[], into: Uint8Array, start: n
   });
 }
 
-/** Decodes the buckets of a reply from a position on. Each has three parts: bytes, transform, and the extra data of its records. */
+/**
+ * Decodes the buckets of a reply from a position on. Each has three parts: bytes, transform, and the extra data of its
+ * records.
+ */
 export function readBuckets(reply: Reply, from: number, state: StoredState): Rows {
   const names: string[] = [];
   const nodes: NodeRecord[] = [];

@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import { CHECK_BYTES, RECORD_BYTES, RECORD_STRIDE } from './record.js';
 
 /**
- * A bucket holds some of a directory's names with their records: `L`, the bucket's number, the number of names (2 bytes),
- * the length of the names (4 bytes), the names, each between NUL and `/`, then the records with their checks in the same order, and the check of the names.
+ * A bucket holds some of a directory's names with their records: `L`, the bucket's number, the number of names (2
+ * bytes), the length of the names (4 bytes), the names, each between NUL and `/`, then the records with their checks in
+ * the same order, and the check of the names.
  */
 const HEADER_BYTES = 15;
 /** The letter `L`. */
@@ -33,7 +34,10 @@ function isWholeRecord(bytes: Buffer, at: number, name: Buffer): boolean {
   return check === bytes.toString('latin1', at + RECORD_BYTES, at + RECORD_STRIDE);
 }
 
-/** Decodes a bucket. Returns undefined if the bytes are not a bucket, or a record is damaged. Scripts have verified the names. */
+/**
+ * Decodes a bucket. Returns undefined if the bytes are not a bucket, or a record is damaged. Scripts have verified the
+ * names.
+ */
 export function readBucket(bytes: Buffer): Bucket | undefined {
   if (bytes.length < HEADER_BYTES || bytes[0] !== BUCKET_LETTER) return undefined;
   const count = bytes.readUInt16BE(9);

@@ -4,12 +4,12 @@ import { hash } from 'node:crypto';
 export const CHUNK_BYTES = 65_536;
 
 /**
- * A chunk holds up to 64 KiB of content: `C`, the number of segments, the segments, and in its stored form the chunk's number,
- * so that another chunk in its place is noticed. A segment is digest, offset, length and bytes, and overwrites the segments
- * before it; its digest covers the rest of it. One without bytes truncates the content at its offset.
+ * A chunk holds up to 64 KiB of content: `C`, the number of segments, the segments, and in its stored form the chunk's
+ * number, so that another chunk in its place is noticed. A segment is digest, offset, length and bytes, and overwrites
+ * the segments before it; its digest covers the rest of it. One without bytes truncates the content at its offset.
  *
- * A large chunk of one segment begins with `B` and has no number. A field of its own holds its digest once more, so that
- * another chunk in its place is noticed.
+ * A large chunk of one segment begins with `B` and has no number. A field of its own holds its digest once more, so
+ * that another chunk in its place is noticed.
  */
 const HEADER_BYTES = 2;
 const SEGMENT_HEADER_BYTES = 24;
@@ -23,7 +23,9 @@ const LARGE_CHUNK_BYTES = 8_192;
 /** Length of a digest in characters. */
 export const DIGEST_CHARS = 16;
 
-/** Returns the first 64 bits of SHA-1 in hexadecimal. Redis scripts have SHA-1 built in. It detects damage, not attacks. */
+/**
+ * Returns the first 64 bits of SHA-1 in hexadecimal. Redis scripts have SHA-1 built in. It detects damage, not attacks.
+ */
 export function digestOf(bytes: Uint8Array): string {
   return hash('sha1', bytes).slice(0, DIGEST_CHARS);
 }
@@ -41,8 +43,8 @@ export function singleSegmentChunk(offset: number, bytes: Uint8Array): Buffer {
 }
 
 /**
- * Decodes a stored chunk into the beginning of `into`, which must hold zeros. Longer content is cut. Scripts have verified that
- * it is the right one.
+ * Decodes a stored chunk into the beginning of `into`, which must hold zeros. Longer content is cut. Scripts have
+ * verified that it is the right one.
  * @returns false if the bytes are not a chunk, or a segment does not match its digest
  */
 export function readChunk(stored: Buffer, into: Uint8Array): boolean {

@@ -1,8 +1,8 @@
 import type { Metadata } from '@scratchfs/core';
 
 /**
- * The record of one name: 93 bytes at fixed offsets, so that scripts read and change single fields. In a bucket its check
- * follows, 8 characters of a digest over the bucket's number, the name, `/` and the record.
+ * The record of one name: 93 bytes at fixed offsets, so that scripts read and change single fields. In a bucket its
+ * check follows, 8 characters of a digest over the bucket's number, the name, `/` and the record.
  *
  *      0  kind       1   f file, s symlink, d directory, l file or symlink with several names
  *      1  version    8   a double, like all numbers

@@ -4,10 +4,11 @@ import { lua } from '../lua.js';
  * Connects a client: opens the filesystem or creates it, and begins a new epoch if the server has lost its scripts. The
  * counter of the new epoch is far above all numbers that may have been lost.
  *
- * `ARGV`: 1 layout version; 2 the token that the client knows, or ''; 3 identity for a new filesystem, or ''; 4 '1' to begin an
- * epoch; 5 and 6 the new root's metadata and node id; 7 time to live in milliseconds, or 0; 8 '1' if the server has restarted,
- * so that watchers may have missed changes; 9 a random number for a new epoch; 10 '1' to create the client's results; 11 the client's
- * name. A client that does not know yet that its results are lost is told by the next script.
+ * `ARGV`: 1 layout version; 2 the token that the client knows, or ''; 3 identity for a new filesystem, or ''; 4 '1' to
+ * begin an epoch; 5 and 6 the new root's metadata and node id; 7 time to live in milliseconds, or 0; 8 '1' if the
+ * server has restarted, so that watchers may have missed changes; 9 a random number for a new epoch; 10 '1' to create
+ * the client's results; 11 the client's name. A client that does not know yet that its results are lost is told by the
+ * next script.
  *
  * Returns the token, the counter, and the counter at the end of the epoch that the client knows ('' if that has not
  * ended).

@@ -3,7 +3,7 @@ import { lua } from '../lua.js';
 /**
  * Stores part of a large content before its commit. `ARGV[2]` is the private field of the head that refers to it,
  * `ARGV[3]` its lifetime in milliseconds. The body has the content's size and the positions of the pieces, which are
- * the remaining arguments. Repeating a part has no effect.
+ * the remaining arguments. Repeating a part leaves the content as it is.
  */
 export const STAGE_CONTENT = lua`
 local key = ARGV[2]

@@ -1,8 +1,9 @@
 import { lua } from '../lua.js';
 
 /**
- * File contents: an array of chunks of 64 KiB. A chunk has segments, of which each overwrites those before it; one without
- * bytes truncates the chunk at its offset. Each begins with a digest of the rest of it. Bytes that were never written are zeros.
+ * File contents: an array of chunks of 64 KiB. A chunk has segments, of which each overwrites those before it; one
+ * without bytes truncates the chunk at its offset. Each begins with a digest of the rest of it. Bytes that were never
+ * written are zeros.
  */
 export const CONTENTS = lua`
 local MAX_SEGMENTS = 16

@@ -1,12 +1,12 @@
 import { lua } from '../lua.js';
 
 /**
- * The part of the tree that a script has open in memory: directories (D), pages of arrays (A), buckets of names (L), files
- * whose content changes (F) and chunks of content (C). `store` writes them.
+ * The part of the tree that a script has open in memory: directories (D), pages of arrays (A), buckets of names (L),
+ * files whose content changes (F) and chunks of content (C). `store` writes them.
  *
- * An object is `own` if only this state refers to it, through owned objects up to the root. It is then changed in place.
- * Otherwise a change makes a new object, and its parents change too (`claim`). `pend` is a transform that has not been applied
- * to the object yet. `was` has the previous references of an owned object's changed slots.
+ * An object is `own` if only this state refers to it, through owned objects up to the root. It is then changed in
+ * place. Otherwise a change makes a new object, and its parents change too (`claim`). `pend` is a transform that has
+ * not been applied to the object yet. `was` has the previous references of an owned object's changed slots.
  */
 export const NODES = lua`
 local contents = {}

@@ -112,7 +112,9 @@ function objects.indexOf(value, name, from, to)
 end
 `;
 
-/** Applies transforms, which describe how a copied subtree differs from its source. See `format/stored/transform.ts`. */
+/**
+ * Applies transforms, which describe how a copied subtree differs from its source. See `format/stored/transform.ts`.
+ */
 export const TRANSFORMS = lua`
 -- Returns the transform that applies inner first, then outer.
 function objects.compose(inner, outer)

@@ -2,8 +2,8 @@ import { DIRECTORY_AT } from '../layout.js';
 import { lua } from '../lua.js';
 
 /**
- * Read access for scripts that change nothing: objects are read in their stored form. A view is a directory object with its
- * transform.
+ * Read access for scripts that change nothing: objects are read in their stored form. A view is a directory object with
+ * its transform.
  */
 export const VIEWS = lua`
 local views = {}
