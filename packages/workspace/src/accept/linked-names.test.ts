@@ -108,6 +108,36 @@ describe('a file with several names', () => {
       }),
   );
 
+  it.each([
+    ['edit one of its names', '/a', false],
+    ['replace one of its names', '/a', true],
+    ['replace the old one of a moved name', '/moved', true],
+  ])('keeps the change of the person after an undo and a redo, if they %s', (_what, path, isReplaced) =>
+    withLinks(async (attempt, disk) => {
+      const { fileSystem } = attempt;
+      if (path !== '/a') await fileSystem.rename('/a', path);
+      const second = NEW.replace('3', 'AGENT');
+      for (const text of [NEW, second]) await fileSystem.writeFile(path, text);
+      if (isReplaced) rmSync(join(disk, 'a'));
+      writeFileSync(join(disk, 'a'), OLD.replace('6', 'PERSON'));
+      const shown = async () => {
+        await attempt.refresh();
+        return [await fileSystem.readText(path), await fileSystem.readText('/d/b')];
+      };
+      const both = (text: string) => [text.replace('6', 'PERSON'), isReplaced ? text : text.replace('6', 'PERSON')];
+      expect(await shown()).toEqual(both(second));
+      await attempt.undo();
+      expect(await shown()).toEqual(both(NEW));
+      await attempt.undo();
+      expect(await shown()).toEqual(both(OLD));
+      for (const _ of [1, 2]) await attempt.redo();
+      expect(await shown()).toEqual(both(second));
+      await attempt.undo();
+      expect((await attempt.accept()).success).toBe(true);
+      expect(await shown()).toEqual(both(NEW));
+    }),
+  );
+
   it('can be written after the person has written the changed name anew', () =>
     withLinks(async (attempt, disk) => {
       await attempt.fileSystem.writeFile('/a', NEW);

@@ -1,6 +1,6 @@
 import { compareNames, type NodeId, pathSegments, type Version } from '@scratchfs/core';
 import { dropDangling } from './dangling.js';
-import { type DeltaEntry, type DeltaNode, type Head, isSameName, isSameNode, NO_NAMES } from './delta-node.js';
+import { type DeltaEntry, type DeltaNode, entryAt, type Head, isSameName, isSameNode, NO_NAMES } from './delta-node.js';
 import { Draft } from './draft.js';
 
 /** Change of one name. A side is undefined if that head has no entry for the name. */
@@ -20,7 +20,7 @@ export interface InodeChange {
 }
 
 export interface HeadChanges {
-  /** Parents first, siblings by UTF-8 bytes. */
+  /** Parents first, siblings by UTF-8 bytes; at the end those of {@link withLinkedNames}. */
   readonly entries: readonly EntryChange[];
   readonly inodes: readonly InodeChange[];
 }
@@ -73,6 +73,26 @@ function withoutNames({ node, ...entry }: DeltaEntry): DeltaEntry {
   if (node === null) return { node, ...entry };
   const { names: _, listing: __, ...own } = node;
   return { ...entry, node: own };
+}
+
+/**
+ * Adds the names of changed files with several names that both heads have alike. A refresh may let such a name begin
+ * from another state of the disk later, or make it a file of its own. An undo or redo then gives it back the state that
+ * belongs to the content of its file.
+ */
+export function withLinkedNames({ entries, inodes }: HeadChanges, before: Head, after: Head): HeadChanges {
+  const ids = new Set(inodes.map(({ id }) => id));
+  const found: EntryChange[] = [];
+  const visit = (above: string, { names = NO_NAMES }: DeltaNode): void => {
+    for (const [name, entry] of names) {
+      const path = `${above}/${name}`;
+      const isLinked = entry.link !== undefined && ids.has(entry.link);
+      if (isLinked && entryAt(before, pathSegments(path)) === entry) found.push({ path, before: entry, after: entry });
+      if (entry.node !== null) visit(path, entry.node);
+    }
+  };
+  if (ids.size > 0) visit('', after.root);
+  return { entries: [...entries, ...found], inodes };
 }
 
 export function inverse({ entries, inodes }: HeadChanges): HeadChanges {
