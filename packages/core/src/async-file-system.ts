@@ -65,7 +65,7 @@ import { checkText, MAX_NAME_BYTES, type Path, pathOf, utf8Length } from './path
 import { readStream, writeStream } from './streams.js';
 import { watchChanges } from './watch.js';
 
-/** Attempts to edit a long text in slices while other writers change it, before it is edited without pauses. */
+/** Maximum number of attempts to edit a long text in slices. After them the text is edited without pauses. */
 const MAX_SLICED_EDIT_ATTEMPTS = 8;
 
 /** The promise methods, over any storage. The rules are in the operations. */
@@ -451,7 +451,7 @@ export class AsyncFileSystem extends WithInternals implements FileSystem {
   }
 }
 
-/** Returns the options of `symlink`. Node's type of a link, which only Windows needs, has no effect. */
+/** Returns the options of `symlink`. Node's type of a link is checked and then ignored. */
 export function checkLinkType(options: CallOptions | LinkType | undefined): CallOptions | undefined {
   if (typeof options !== 'string' && options !== null) return options;
   if (options !== null) checkOneOf(options, ['file', 'dir', 'junction'], 'type');

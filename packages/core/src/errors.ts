@@ -106,7 +106,7 @@ export function factsOf(error: FsError): FsErrorDetails {
   return Object.fromEntries(FACTS.map((key) => [key, error[key]]));
 }
 
-/** Runs an operation on two paths: each {@link FsError} that it throws names both, as errors of `node:fs` do. */
+/** Runs an operation on two paths and makes a thrown {@link FsError} name both, as errors of `node:fs` do. */
 export function withBothPaths<T>(syscall: string, path: string, dest: string, operation: () => T): T {
   try {
     return operation();

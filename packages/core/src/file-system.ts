@@ -155,7 +155,7 @@ export interface WatchOptions extends NameOptions {
   readonly recursive?: boolean | undefined;
   /** Events buffered for a slow consumer. If there are more, one `overflow` replaces the newest. Default 1,024. */
   readonly maxQueue?: number | undefined;
-  /** Accepted as in node: a watcher never keeps the process running. */
+  /** Accepted as in node, without effect. */
   readonly persistent?: boolean | undefined;
 }
 

@@ -77,7 +77,7 @@ export function isLimited(limits: Limits): boolean {
   return !sameLimits(limits, NO_LIMITS);
 }
 
-/** Returns the limits that hold for a batch: the stored ones, or without those the given ones. */
+/** Returns the limits that hold for a batch: the stored ones if they limit anything, else the given ones. */
 export function limitsInForce(stored: Limits, given: Limits): Limits {
   return isLimited(stored) ? stored : given;
 }

@@ -11,7 +11,7 @@ import { isWithin, normalizePath, parentPath } from './paths.js';
 
 const MAX_QUEUED_EVENTS = 1024;
 
-/** Yields changes from this call on. A slow consumer gets one `overflow` for dropped events. */
+/** Yields changes from this call on. A slow consumer gets an `overflow` in place of the newest queued events. */
 export function watchChanges(
   { executor, context, ending }: Internals,
   path: string,

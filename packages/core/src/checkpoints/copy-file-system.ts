@@ -20,7 +20,7 @@ const MARK = '.unfinished-copy-of-scratchfs';
 /** Permissions that a directory needs while entries are created in it. */
 const OWNER_ALL = 0o700;
 
-/** Counts of what has been copied so far. A file counts again for each state in which it has changed. */
+/** Counts of what has been copied so far. A file counts again for each state in which it has changed, perhaps per name. */
 export interface CopyProgress {
   files: number;
   directories: number;
@@ -211,7 +211,7 @@ class StateCopier {
 
   async copy(from: FileSystem): Promise<void> {
     const after = await this.#look(from);
-    /** Directories whose metadata must be set again: they are new or changed, or names in them have changed. */
+    /** Directories whose metadata must be set again: they are new or changed, or entries in them have changed. */
     const touched = new Set<string>();
     await this.#remove(after, touched);
     const homes = new Map<number, string>();

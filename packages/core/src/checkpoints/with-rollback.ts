@@ -13,7 +13,7 @@ export interface RollbackOptions extends CallOptions {
 export interface Committed<T> {
   readonly committed: true;
   readonly result: T;
-  /** The checkpoint, if dropping it failed. */
+  /** The checkpoint, if dropping it failed with an error other than ENOENT. */
   readonly kept?: Checkpoint;
 }
 
@@ -33,7 +33,7 @@ export interface RolledBack {
   readonly undone?: FileSystemDiff;
   /** Error of the comparison, if it failed. The changes are undone all the same. */
   readonly diffError?: unknown;
-  /** The checkpoint, if dropping it failed. */
+  /** The checkpoint, if dropping it failed with an error other than ENOENT. */
   readonly kept?: Checkpoint;
 }
 

@@ -99,7 +99,7 @@ function asCursor<T>(items: IterableIterator<T>): Cursor<T> {
   return { next: () => items.next().value as T | undefined };
 }
 
-/** Returns the error of a content that is not loaded as an item, because a generator that throws has ended. */
+/** Turns an error about content that is not loaded into an item, because a generator that throws has ended. */
 function loadingAsItem<T>(cursor: Cursor<T>): Cursor<T | FsError> {
   return {
     next() {

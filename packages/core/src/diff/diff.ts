@@ -117,7 +117,10 @@ export function withContents(options: DiffOptions | undefined): boolean {
 export interface FormatDiffOptions extends UnifiedOptions {
   /** Returns the name of a path in the text. Default: the path. */
   readonly nameOf?: ((path: string) => string) | undefined;
-  /** UTF-16 units after which the text is cut, after a whole line, with a last line that says so. Default: no limit. */
+  /**
+   * Maximum UTF-16 units of changes. A longer text is cut after a whole line, and one more line says so. Default: no
+   * limit.
+   */
   readonly maxLength?: number | undefined;
 }
 
@@ -234,7 +237,7 @@ export class DiffCursor implements Cursor<FileSystemDiff | null> {
   }
 
   #entry(view: View, node: Node, { path, before, after, content }: TreeChange): DiffEntry {
-    // The comparison of two files has loaded both, so their sizes are known.
+    // The comparison of two files has loaded content that a function returns, so the sizes are known.
     const entry = entryOf(content && before?.kind === after?.kind ? loadedIfPending(view, node) : node);
     if (!this.contents || node.kind !== FILE) return entry;
     if (!mayRead(view, path, node)) return entry;
@@ -259,7 +262,7 @@ class DiffTexts implements Cursor<string> {
   #count = 0;
   /** UTF-16 units that may still be printed. */
   #room: number;
-  /** Number of files omitted after the cut. */
+  /** Number of files and links omitted after the cut. */
   #left = 0;
   #isCut = false;
 
@@ -282,7 +285,7 @@ class DiffTexts implements Cursor<string> {
         this.#add(step.value);
         continue;
       }
-      // Kept until all of its content is loaded.
+      // The change is held until all of its content is loaded.
       const change = this.#held ?? this.#changes.next();
       isLast = change === undefined;
       this.#held = change ?? undefined;

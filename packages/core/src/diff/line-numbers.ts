@@ -134,7 +134,7 @@ class LineTable {
 /** Bytes of a long line that are hashed, at its start and at its end. Lines that agree in these are compared. */
 const MAX_HASHED_END_BYTES = 2 ** 15;
 
-/** Returns 32 bits of FNV-1a, mixed so that the low bits depend on all. */
+/** Returns a 32-bit hash: FNV-1a over the length and both ends, mixed so that the low bits depend on all bits. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = (0x811c9dc5 ^ (end - start)) | 0;
   const middle = Math.min(end, start + MAX_HASHED_END_BYTES);

@@ -51,7 +51,7 @@ export class LinePrinter {
     this.#end(kind);
   }
 
-  /** Prints a line of a file, with or without its line break. Returns the remaining steps if a pause is due first. */
+  /** Prints a line of a file, with or without its line break. Returns the remaining steps if a pause is due. */
   line(kind: LineKind, bytes: Uint8Array, start: number, end: number): Steps<void> | undefined {
     const stop = bytes[end - 1] === NEWLINE ? end - 1 : end;
     if (stop - start > PIECE_BYTES) return this.#long(kind, bytes, start, stop, stop === end);

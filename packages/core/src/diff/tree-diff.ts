@@ -31,7 +31,7 @@ export interface TreeChange {
   readonly content: boolean;
 }
 
-/** Translates a path of the trees for the filesystem that is compared; undefined for a path that it hides. */
+/** Translates a path of the trees for the compared filesystem; undefined for a path that this filesystem hides. */
 export type Outer = (path: string) => string | undefined;
 
 interface Side {

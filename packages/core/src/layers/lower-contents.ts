@@ -39,7 +39,7 @@ export class LowerContents implements ViewSource {
     return content && checkContent(file, content).subarray(start - content.offset, start - content.offset + length);
   }
 
-  /** Repeats a step, loading what it misses in between. */
+  /** Runs a step. If it misses something, loads that and runs the step again. */
   async run<R>(step: (source: ViewSource) => R, signal: AbortSignal | undefined): Promise<R> {
     const own = new Map<string, LowerContent[]>();
     for (;;) {

@@ -148,7 +148,7 @@ export const METHODS = {
   lutimes: one('lutime', 'write', false),
 
   stats: whole('statfs', 'look'),
-  /** Layers refuse it: they work under the limits of the lower filesystem. */
+  /** Layers that use this table refuse it: the limits are those of the lower filesystem. */
   setLimits: whole('setLimits', 'nothing'),
   checkpoint: whole('checkpoint', 'change'),
   checkpoints: whole('checkpoints', 'look'),

@@ -25,7 +25,7 @@ export interface OperationEvent {
   readonly ok: boolean;
   /** The error; undefined if `ok`. */
   readonly error?: unknown;
-  /** Start in epoch milliseconds by the filesystem's clock. */
+  /** Start in epoch milliseconds, by the `clock` of the options. */
   readonly startedAt: number;
   /** Duration in milliseconds by the same clock. */
   readonly durationMs: number;
@@ -45,7 +45,9 @@ export interface OperationEvent {
    * call.
    */
   readonly after?: string;
-  /** Set inside a transaction, and for its end. The work may run again: `attempt` counts from 1. */
+  /**
+   * Set inside a transaction, and at its end if its work has begun. The work may run again: `attempt` counts from 1.
+   */
   readonly transaction?: { readonly id: number; readonly attempt: number };
 }
 
@@ -58,7 +60,10 @@ export interface ObserveOptions {
    * another client changes the entry at the same time, a version may belong to another state. Default false.
    */
   readonly versions?: boolean | undefined;
-  /** Returns epoch milliseconds. Default: the clock of a filesystem of this library, else the system's. */
+  /**
+   * Returns epoch milliseconds. Default: the clock of the filesystem; the system's for a filesystem known only by its
+   * methods.
+   */
   readonly clock?: (() => number) | undefined;
   /** Handles an error of the listener. Default: it is thrown in a microtask of its own, as uncaught. */
   readonly onListenerError?: ((error: unknown, event: OperationEvent) => void) | undefined;

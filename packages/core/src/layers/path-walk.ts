@@ -9,7 +9,7 @@ import { type CallSequence, invoke } from './call-sequence.js';
  * methods. The caller looks at each name and decides whether to enter it, to follow it as a link, or to stop.
  */
 export class PathWalk {
-  /** Path of the directory reached so far, without links. */
+  /** Path reached so far, without links. */
   at = '/';
   /** Names after the current one, last one first. They may be `.` and `..`. */
   readonly rest: string[];

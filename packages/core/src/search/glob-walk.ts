@@ -130,7 +130,7 @@ export class GlobWalk implements Cursor<GlobStep> {
     return base !== '/' && base !== plan.cwd && automaton.accepts(state, true) ? { path: base, node } : null;
   }
 
-  /** Returns the state of the excluded patterns within the base, or null if it is excluded. */
+  /** Returns the state of the excluded patterns within the base, or null if they exclude it or a directory above it. */
   #excludedAtBase(): GlobState | undefined | null {
     const { excluded, base } = this.plan;
     let inside = excluded?.start;

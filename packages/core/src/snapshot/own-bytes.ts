@@ -19,7 +19,7 @@ export function copySteps(bytes: Uint8Array): Steps<Uint8Array<ArrayBuffer>> {
 function* copyRest(bytes: Uint8Array, copy: Uint8Array<ArrayBuffer>): Steps<Uint8Array<ArrayBuffer>> {
   for (let at = MAX_IMMEDIATE_COPY_BYTES; at < copy.length; at += SLICE_BYTES) {
     yield;
-    // A transferred or resized array has lost bytes.
+    // A transferred or resized array has another length.
     if (bytes.length !== copy.length) throw corrupt('its bytes were taken away while it was read');
     copy.set(bytes.subarray(at, at + SLICE_BYTES), at);
   }

@@ -46,7 +46,7 @@ export async function restoreSnapshot(
   const adopt = checkBoolean(given.adopt, 'adopt');
   signal?.throwIfAborted();
   const own = adopt ? adopted(adoptable(bytes)) : copySteps(checkBytes(bytes));
-  // If the copy made at the call was long, other tasks get a turn first.
+  // A copy made at the call may have taken long, so other tasks get a turn first.
   if (bytes.byteLength > SLICE_BYTES) await nextTurn();
   const target = await trustedApi(fileSystem).run(lookAt, [], { signal });
   checkAbility(fileSystem);

@@ -22,7 +22,7 @@ const MAX_BATCH_FILES = 1_000;
 export class SnapshotCursor implements Cursor<SourceEntry> {
   readonly #walk: TreeWalk;
   readonly #view: View;
-  /** Entry number of the first name of each file with several names. */
+  /** Entry number of the first name of each file or symlink with several names. */
   readonly #numbers = new Map<Node['id'], number>();
   #count = 0;
   #held: Step | undefined;
@@ -42,7 +42,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
       this.#count = 1;
       return { kind: 'directory', depth: 0, name: '', meta: root.meta, size: 0, body: undefined };
     }
-    // Kept until all of its data is loaded.
+    // The step is held until all of its data is loaded.
     this.#held ??= this.#step();
     if (this.#held === undefined) return undefined;
     const entry = this.#entry(this.#held);
@@ -90,7 +90,7 @@ export class SnapshotCursor implements Cursor<SourceEntry> {
 
   #writer(node: FileNode, path: string): ContentWriter {
     const { contents } = this.#view.tree.shared;
-    // A file too large for one array is refused before it is loaded.
+    // A file that is larger than any array of this platform is refused before it is loaded.
     if (node.size > MAX_ARRAY_BYTES) allocate(node.size, path);
     if (node.data instanceof Unloaded) this.#loadWithSiblings(node, path);
     const loaded = loadedFile(this.#view, node);

@@ -80,7 +80,10 @@ export class TreeBuilder {
     this.#checked = meta;
   }
 
-  /** Adds entries with about `most` bytes of content. Returns true if more may follow. */
+  /**
+   * Adds entries until they have `most` bytes, each counted with 256 more than its content. Returns true if more may
+   * follow.
+   */
   addSome(entries: Iterator<DecodedEntry>, most: number): boolean {
     for (let bytes = 0; bytes < most; ) {
       const step = entries.next();

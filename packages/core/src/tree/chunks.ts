@@ -71,7 +71,7 @@ export class Chunks {
     return this.owner === owner ? this : new Chunks(owner, this.root, this.height);
   }
 
-  /** Freezes this object: it is never changed in place again. */
+  /** Freezes this object: from now on `own` returns another object to every owner. */
   disown(): void {
     this.owner = null;
   }

@@ -79,7 +79,10 @@ function* arrive(space: Namespace, normal: string, aim: Aim): CallSequence<Arriv
   let known = walk.at;
   let hollow: string | undefined;
   let hasFollowed = false;
-  /** Path of the first link, as long as all its targets are in the same filesystem, which then detects loops itself. */
+  /**
+   * Path at the first link. Undefined once a link or a mount point leads out of its filesystem, which otherwise detects
+   * loops.
+   */
   let first: { readonly path: string; readonly mounted: Mounted } | undefined;
   for (let child = walk.next(); child !== undefined; child = walk.next()) {
     if (walk.at !== known) {
@@ -131,7 +134,7 @@ function* hollowAt(space: Namespace, path: string): CallSequence<string | undefi
   return (yield* look(mounted, inner))?.kind === 'directory' ? undefined : path;
 }
 
-/** Returns the stats at a path, or undefined if its filesystem says that nothing exists there or cannot reach it. */
+/** Returns the stats at a path; undefined if the path leads nowhere in its filesystem. */
 function* look(mounted: Mounted, inner: string): CallSequence<Stats | undefined> {
   const found = yield* lookAt(mounted.fileSystem, inner);
   return typeof found === 'string' ? undefined : found;

@@ -38,7 +38,7 @@ export function watchMounts(
   return new MergedWatch(space, sources, isWay ? concerns : () => true, path);
 }
 
-/** Merges several watchers. Holds one event of each; further events wait in that watcher's own bounded queue. */
+/** Merges several watchers. Holds at most one event of each; further events wait in its own bounded queue. */
 class MergedWatch implements AsyncIterableIterator<WatchEvent> {
   readonly #ready: { readonly source: Source; readonly outcome: PromiseSettledResult<IteratorResult<WatchEvent>> }[] =
     [];

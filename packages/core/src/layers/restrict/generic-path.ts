@@ -19,7 +19,7 @@ export interface Arrival {
 
 export interface Way {
   readonly follow: boolean;
-  /** Missing parent directories would be created. */
+  /** True if the call would create missing parent directories. */
   readonly makesParents?: boolean;
 }
 

@@ -208,7 +208,7 @@ export class GuardChain implements ComposedGuard {
     return error;
   }
 
-  /** Reports whether a path is visible, whatever kind of entry it is. */
+  /** Reports whether a path is visible both as a file and as a directory. */
   #mayName(path: string): boolean {
     try {
       const at = normalizePath(path);

@@ -32,7 +32,7 @@ const FORMS: Partial<Record<MethodName, readonly [promise: Form, sync: Form]>> =
   ],
 };
 
-/** A guarded filesystem of the engine: every error that leaves a method is shown as the guards allow. */
+/** A guarded filesystem of the engine: errors of its methods are shown as the guards allow. */
 class GuardedFileSystem extends AsyncFileSystem {
   static {
     Object.preventExtensions(GuardedFileSystem);
