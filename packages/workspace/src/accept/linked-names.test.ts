@@ -138,6 +138,18 @@ describe('a file with several names', () => {
     }),
   );
 
+  it('keeps what the person has changed under one name, if another one is restored', () =>
+    withLinks(async (attempt, disk) => {
+      await attempt.fileSystem.writeFile('/a', NEW);
+      await attempt.fileSystem.writeFile('/a', NEW.replace('3', 'AGENT'));
+      writeFileSync(join(disk, 'a'), OLD.replace('6', 'PERSON'));
+      await attempt.refresh();
+      await attempt.restore(1, { path: '/d/b' });
+      expect((await attempt.accept()).success).toBe(true);
+      const text = NEW.replace('6', 'PERSON');
+      expect(read(disk).slice(0, 2)).toEqual([text, text]);
+    }));
+
   it('can be written after the person has written the changed name anew', () =>
     withLinks(async (attempt, disk) => {
       await attempt.fileSystem.writeFile('/a', NEW);

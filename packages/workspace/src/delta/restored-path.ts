@@ -136,12 +136,29 @@ function restoreFile(draft: Draft, head: Head, wanted: Head, id: NodeId, version
   const [now, then] = [head.inodes.get(id), wanted.inodes.get(id)];
   const isLeft = someEntry(draft.current, ({ link }) => link === id) !== undefined;
   if (then !== undefined || (now !== undefined && !isLeft)) draft.setInode(id, then);
+  if (then !== undefined) restoreNames(draft, wanted, id);
   if (then !== undefined || now === undefined || !isLeft) return;
   // Other names lead to it, so it stays, with what it had when the attempt began to change it.
   const state = someEntry(head, ({ base }) => isBaseOf(base, id))?.base?.state ?? now.began?.state;
   if (state?.hash === undefined) return;
   const meta = now.meta && { ...now.meta, mode: state.mode };
   draft.setInode(id, { ...now, version, meta, content: { hash: state.hash, size: state.size } });
+}
+
+/**
+ * Lets each name of a file with several names begin again from the state that its content in another head began from, so
+ * that a refresh merges what the person has changed since.
+ */
+function restoreNames(draft: Draft, wanted: Head, id: NodeId): void {
+  const visit = (above: readonly string[], { names = NO_NAMES }: DeltaNode): void => {
+    for (const [name, { node, link }] of names) {
+      const path = [...above, name];
+      const then = entryAt(wanted, path);
+      if (link === id && then?.link === id) draft.setEntry(path, then);
+      if (node !== null) visit(path, node);
+    }
+  };
+  visit([], draft.head.root);
 }
 
 /** Returns a changed name for which a test holds; undefined if there is none. */
