@@ -274,6 +274,11 @@ describe.skipIf(reason !== undefined)(
         success: false,
         conflicts: [{ path: '/dir/y.txt', code: 'not-a-directory' }],
       });
+      for (const onConflict of ['fail', 'overwrite'] as const)
+        expect(await applyChanges([{ path: '/a.txt', after: file('new') }], directory, { onConflict })).toMatchObject({
+          success: false,
+          conflicts: [{ path: '/a.txt', code: 'exists' }],
+        });
       expect(await applyChanges([{ path: '/a.txt', before: file('a'), after: file('A') }], directory)).toMatchObject({
         success: false,
         conflicts: [{ path: '/a.txt', code: 'missing' }],

@@ -11,9 +11,10 @@ import { isInState, type KnownChange, type KnownState, MODE_BITS } from './path-
 
 /**
  * Reason for a conflict. `changed`: the entry is not the one that the change began from; `missing`: it was removed;
- * `exists`: the change creates a path that exists already. `overwrite` does not write a path with one of the other
- * reasons. `not-a-directory`: an entry on the way is not a directory, or will not be one; `not-empty`: a directory to
- * remove or replace holds entries that the changes do not remove; `special`: the path is a pipe, a socket or a device.
+ * `exists`: the change creates a path that exists already, maybe in another case on a disk that ignores case.
+ * `overwrite` writes neither that one nor a path with one of the other reasons. `not-a-directory`: an entry on the way is
+ * not a directory, or will not be one; `not-empty`: a directory to remove or replace holds entries that the changes do not
+ * remove; `special`: the path is a pipe, a socket or a device.
  */
 export type ConflictCode = 'changed' | 'missing' | 'exists' | 'not-a-directory' | 'not-empty' | 'special';
 
