@@ -15,10 +15,7 @@ export interface Loaded {
   readonly leftOut: readonly string[];
 }
 
-/**
- * Loads a source tree into a filesystem. Files that disappeared since they were found, or may not be read, are left
- * out.
- */
+/** Loads a source tree into a filesystem. Files that cannot be read are left out. */
 export async function load(tree: SourceTree, fs: SyncFileSystem, onProgress: (done: number) => void): Promise<Loaded> {
   const hash = createHash('sha256');
   const files: SourceFile[] = [];

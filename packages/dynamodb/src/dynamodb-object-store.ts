@@ -247,7 +247,7 @@ function bytesOf(item: Item): Uint8Array {
   return bytes;
 }
 
-/** Returns a hash of a head, which identifies the head because no two heads of a filesystem have the same bytes. */
+/** Returns the tag of a head: a hash of its bytes. It relies on no two heads of a filesystem having equal bytes. */
 async function tagOf(head: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', head as Uint8Array<ArrayBuffer>);
   return btoa(String.fromCharCode(...new Uint8Array(digest)));

@@ -71,7 +71,7 @@ export function isSame(a: State, b: State): boolean {
   return a.size === b.size && [...a].every(([path, text]) => b.get(path) === text);
 }
 
-/** Returns everything that a filesystem has under a directory. */
+/** Returns the entries under a directory, with the texts of files. */
 export async function stateOf(fs: FileSystem, top: string): Promise<State> {
   const state = new Map<string, string | null>();
   for await (const { path, kind } of fs.walk(top === '' ? '/' : top))

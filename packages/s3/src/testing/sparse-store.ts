@@ -13,7 +13,7 @@ export class SparseStore implements ObjectStore {
   answered = 0;
   readonly #heads = new MemoryObjectStore();
 
-  /** Returns the number of bytes that take memory: those of blocks with different bytes. */
+  /** Returns the number of bytes that take memory: those of blocks whose bytes are not all equal. */
   get held(): number {
     let bytes = 0;
     for (const { blocks } of this.objects.values())
