@@ -138,6 +138,8 @@ class Scene {
   readonly attempts: Attempt[] = [];
   /** Lines that the person has removed, or of which a step has written a copy: what is on the disk is the agent's. */
   readonly copied = new Set<string>();
+  /** Such lines that the person has put back since. If an attempt has removed their file in that state, its accept does so. */
+  readonly returned = new Set<string>();
   #written = 1_000_000;
   #steps: string[] = [];
 
@@ -185,7 +187,7 @@ class Scene {
   /** Notes which lines the person has removed, and which are back. */
   #own(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): void {
     for (const text of before.keys()) if (!after.has(text)) this.copied.add(text);
-    for (const text of after.keys()) if (!before.has(text)) this.copied.delete(text);
+    for (const text of after.keys()) if (!before.has(text) && this.copied.delete(text)) this.returned.add(text);
   }
 
   /** Runs a step of an attempt and checks that nothing of the person is lost. */
@@ -197,7 +199,16 @@ class Scene {
       isEdit = false,
       acts = false,
       removed = [],
-    }: { isWriting?: boolean; isEdit?: boolean; acts?: boolean; removed?: readonly string[] },
+      removals = removed,
+    }: {
+      isWriting?: boolean;
+      isEdit?: boolean;
+      acts?: boolean;
+      /** Paths whose removal alone is accepted. */
+      removed?: readonly string[];
+      /** All paths whose removal is accepted. */
+      removals?: readonly string[];
+    },
     work: () => Promise<T>,
   ): Promise<{ value: T | undefined; code: string | undefined; before: Tree; after: Tree; shown: Tree }> {
     const known = this.knownOf(attempt);
@@ -249,8 +260,12 @@ class Scene {
       if (this.copied.has(text)) continue;
       if ((places?.length ?? 0) > paths.length + (added.get(text) ?? 0)) this.copied.add(text);
       if (places === undefined) {
+        const isReturned = this.returned.has(text);
         const isSeen = paths.some(
-          (path) => known.removed.get(text)?.has(path) === true || (removed.includes(path) && isShown.has(text)),
+          (path) =>
+            known.removed.get(text)?.has(path) === true ||
+            (removed.includes(path) && isShown.has(text)) ||
+            (isReturned && removals.includes(path)),
         );
         this.check(`${text} of ${paths} is lost`, isSeen, true);
       } else {
@@ -372,12 +387,14 @@ class Scene {
     // directory stands for all in it.
     const isSelected = ({ path, hunks }: (typeof paths)[number]): boolean =>
       chosen?.some((top) => isWithin(path, top)) === true || hunks.some(({ id }) => id === hunk);
-    const removed = paths.filter((one) => one.after === null && isSelected(one)).map(({ path }) => path);
+    const all = paths.filter(({ after }) => after === null);
+    const removed = all.filter(isSelected).map(({ path }) => path);
+    const removals = (chosen ?? hunk) ? removed : all.map(({ path }) => path);
     const onConflict = this.random(2) === 0 ? 'skip' : 'fail';
     const { value, code, before, after, shown } = await this.step(
       attempt,
       `accept ${chosen ?? hunk ?? ''} ${onConflict}`,
-      { isWriting: true, acts, removed },
+      { isWriting: true, acts, removed, removals },
       () => attempt.accept({ paths: chosen, hunks: hunk === undefined ? undefined : [hunk], onConflict }),
     );
     if (hunk !== undefined && !acts) this.check('a hunk of the diff is known', code, undefined);
