@@ -282,6 +282,22 @@ describe('a file with several names', () => {
       expect(read(disk)).toEqual([OLD, OLD, OLD]);
     }));
 
+  it.each<[string, (fs: FileSystem) => Promise<unknown>]>([
+    ['removes', (fs) => fs.rm('/d/new')],
+    ['replaces', (fs) => fs.rename('/other', '/d/new')],
+    ['removes the directory of', (fs) => fs.rm('/d', { recursive: true })],
+  ])('keeps what the person has written and renamed, if the attempt %s the new name unseen', async (_, change) => {
+    const disk = directories.directory({ a: OLD, other: 'other', 'd/x': 'x' });
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.link('/a', '/b');
+    writeFileSync(join(disk, 'a'), `${OLD}PERSON\n`);
+    renameSync(join(disk, 'a'), join(disk, 'd/new'));
+    await change(attempt.fileSystem);
+    await attempt.accept({ onConflict: 'skip' });
+    expect(readFileSync(join(disk, 'd/new'), 'utf8')).toBe(`${OLD}PERSON\n`);
+  });
+
   it('can be read after the person has removed the name under which it was changed', () =>
     withLinks(async (attempt, disk) => {
       const fs = attempt.fileSystem;

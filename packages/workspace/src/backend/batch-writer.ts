@@ -144,7 +144,7 @@ export class BatchWriter {
   /** Makes a name lead to nothing. */
   async #free({ names, entry, lowerPath }: Place, isMoved = false): Promise<void> {
     const base = await this.#withHeld(
-      entry === undefined ? await this.#captures.baseOf(lowerPath as string) : entry.base,
+      entry === undefined ? await this.#baseOnDisk(lowerPath as string) : entry.base,
       entry,
       isMoved,
     );
@@ -164,7 +164,7 @@ export class BatchWriter {
     const record = await this.#lower.record(base.path, this.#call);
     if (record?.kind !== 'directory') return base;
     const top = { path: base.path, id: record.id, node: entry?.node ?? undefined };
-    const held = encodeHeld(await heldIn(this.#lower, this.#contents, top, !isMoved, this.#call));
+    const held = encodeHeld(await heldIn(this.#lower, this.#contents, this.#draft.current, top, !isMoved, this.#call));
     const state = entry?.node?.meta === undefined ? stateOfRecord(record) : base.state;
     return { ...base, key: keyOf(record), state, at, held: this.#captures.add(held).hash };
   }
@@ -341,13 +341,27 @@ export class BatchWriter {
     this.#addName(names, captured.record.id, captured.base);
   }
 
-  /** @param now base of the name as the disk is now: the change of the file may have begun from an older state */
   #addName(names: readonly string[], link: NodeId, now: Base): void {
+    this.#draft.setEntry(names, { node: null, link, base: this.#baseOfName(link, now) });
+  }
+
+  /** Returns the base of a name that the attempt has not used. */
+  async #baseOnDisk(lowerPath: string): Promise<Base> {
+    const captured = await this.#captures.capture(lowerPath);
+    if (captured === undefined) return missingBase(lowerPath);
+    const { record, base } = captured;
+    return this.#draft.current.inodes.has(record.id) ? this.#baseOfName(record.id, base) : base;
+  }
+
+  /**
+   * Returns the base of a name of a file that the attempt has changed under another name.
+   * @param now base of the name as the disk is now: the change of the file may have begun from an older state
+   */
+  #baseOfName(link: NodeId, now: Base): Base {
     const began = baseOfLink(this.#draft.current, link) ?? now;
     const isSame = began.state?.hash === now.state?.hash && began.state?.mode === now.state?.mode;
     // An empty key matches no version of the disk, so the next refresh compares the name by content.
-    const base = isSame ? now : { ...now, key: '', state: began.state };
-    this.#draft.setEntry(names, { node: null, link, base });
+    return isSame ? now : { ...now, key: '', state: began.state };
   }
 
   #nodeOf({ record, content }: Captured): DeltaNode {

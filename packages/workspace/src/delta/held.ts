@@ -3,7 +3,7 @@ import { keyOf, type Lower } from '../backend/lower.js';
 import { type Contents, hashOf } from '../log/contents.js';
 import type { EntryState } from '../operation.js';
 import { stateOfRecord } from '../refresh/capture.js';
-import type { DeltaNode } from './delta-node.js';
+import { baseOfLink, type DeltaNode, type Head } from './delta-node.js';
 
 /**
  * Entry of a directory when the attempt hid it. With a state, a file with the same content and mode counts as the same
@@ -32,12 +32,13 @@ interface Pending {
 /**
  * Lists what a lower directory holds as the attempt knows it, breadth first. Ends before the directory with
  * which the number of names would exceed the maximum. An entry that the attempt has changed counts as it was when the
- * change began.
+ * change began, and so does a name of a file that the attempt has changed under another name.
  * @param isRemoved true to include states, for which files are read up to a maximum of bytes
  */
 export async function heldIn(
   lower: Lower,
   contents: Contents,
+  head: Head,
   top: Pending,
   isRemoved: boolean,
   call: BackendCall | undefined,
@@ -59,7 +60,10 @@ export async function heldIn(
       const inside = joinPath(path, name);
       const entry = node?.names?.get(name);
       const base = entry?.base?.path === inside ? entry.base : undefined;
-      if (isRemoved && entry === undefined && record.kind === 'file' && record.size <= bytes) {
+      const link = isRemoved && entry === undefined && head.inodes.has(record.id) ? record.id : undefined;
+      // An empty key matches no file, so the state is compared.
+      if (link !== undefined) names.push([name, '', baseOfLink(head, link)?.state ?? undefined]);
+      else if (isRemoved && entry === undefined && record.kind === 'file' && record.size <= bytes) {
         bytes -= record.size;
         unread.push(name);
       } else if (entry === undefined)
