@@ -21,7 +21,7 @@ export type AcceptRecord =
   | {
       readonly as: 'branch';
       readonly branch: string;
-      /** Commit that the branch named before. Undefined if the accept created it. */
+      /** Commit that the branch named before. Undefined if the accept created the branch. */
       readonly from: string | undefined;
       readonly to: string;
     }

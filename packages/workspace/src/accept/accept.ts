@@ -128,8 +128,7 @@ async function acceptByApply(parts: AcceptParts, request: Request): Promise<Acce
   const onBegin = async ({ paths, writes }: Pick<PendingAccept, 'paths' | 'writes'>): Promise<void> => {
     const summary = `Accept ${count(countedPaths(changesOfWrites(paths ?? [], byPath)))}`;
     await note.begin({ tool: 'accept', actor, summary, paths, writes, after: log.state.last }, { signal });
-    // From here on no other client accepts or undoes anything in this attempt. Operations that came just before are
-    // noticed here.
+    // Operations of other clients that came just before the note are noticed here.
     isMoved = (await log.catchUp({ signal })).head !== head;
     if (isMoved) throw new WorkspaceError('moved', 'Another client has changed the attempt');
   };

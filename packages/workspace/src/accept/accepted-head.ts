@@ -17,8 +17,8 @@ import { type AttemptChange, sameState } from './attempt-change.js';
 import { type AcceptContents, readLower } from './attempt-changes.js';
 
 /**
- * Returns the head of an attempt after an accept. Accepted paths that equal the disk have no change any more; the
- * changes of the others begin from what is on the disk now.
+ * Returns the head of an attempt after an accept. Accepted paths of which nothing is left have no change any more; the
+ * changes of the others get a new base.
  * @param remaining changes that were not accepted
  * @param isPlanned false if another operation came after the changes were planned
  */
@@ -186,8 +186,8 @@ class Rebase {
   }
 
   /**
-   * Returns what a moved file began from: its old path is then accepted with it, and the person's edits there come
-   * along.
+   * Returns the base of a moved file at its old path. With it, an accept takes the old path along, and the person's
+   * edits there are merged.
    */
   #originOf(path: string, from: string, now: EntryState): Base {
     const entry = entryAt(this.head, pathSegments(path));

@@ -67,7 +67,7 @@ export async function applySelection(
   const addObstacles = async (found: readonly ApplyConflict[]): Promise<void> => {
     await using disk = DiskReader.open(directory, signal);
     for (const { path, code } of found) {
-      // An entry that exists and cannot be read under this name has it in another case.
+      // An entry that exists, but cannot be read under this name, is taken to have it in another case.
       if (code === 'exists' && (await disk.read(path)).state === null) obstacles.set(path, 'case');
       else if (!CHANGED.has(code)) obstacles.set(path, code);
     }
@@ -109,7 +109,7 @@ export async function applySelection(
 
 type Obstacle = ConflictCode | 'refused' | 'case';
 
-/** Conflict codes of the host that mean: another process has changed the path since it was read, so read it again. */
+/** Conflict codes of the host after which the path is read again, because another process may have changed it. */
 const CHANGED: ReadonlySet<ConflictCode> = new Set(['changed', 'missing', 'exists']);
 
 function failure(conflicts: readonly Conflict[]): Applied {

@@ -135,7 +135,7 @@ class Collector {
   readonly #lost = new Map<string, EntryState | null>();
   /** Keys and ids of lower nodes that count as older than the hiding of their directory, although their times are newer. */
   readonly #known = new Set<Version | NodeId>();
-  /** Hashes of what hidden directories held, and by lower directory its entries. */
+  /** Hashes of the lists of what hidden directories held. `#held` has their entries by lower directory. */
   readonly #hashes = new Set<string>();
   readonly #held = new Map<string, ReadonlyMap<string, HeldEntry>>();
   /**
@@ -158,7 +158,7 @@ class Collector {
     this.#look(head.root);
   }
 
-  /** True if the attempt has removed or moved a directory of the disk. */
+  /** True if the head has a list of what a removed or moved directory held. */
   get hasHidden(): boolean {
     return this.#hashes.size > 0;
   }

@@ -48,8 +48,8 @@ async function withContent(state: EntryState | null, { content }: Side): Promise
 }
 
 /**
- * Merges modes. Returns undefined if both sides changed the mode in different ways, but the mode of the first side if
- * both created a directory or both have a symlink.
+ * Merges modes. Returns undefined if both sides changed the mode in different ways. For a directory that both created,
+ * and for symlinks, returns the mode of the first side.
  */
 function mergeModes(base: EntryState | null, a: EntryState, b: EntryState): number | undefined {
   const [x, y] = [permissionsOf(a), permissionsOf(b)];

@@ -65,12 +65,12 @@ export interface AttemptBackendOptions {
   readonly checkWritable?: ((isGuarded: boolean) => Promise<void>) | undefined;
   /**
    * Paths of the store that exist if `settle` has something to do, or if the attempt was discarded. With `isGuarded`,
-   * the step that stores the operation checks that they do not exist, which saves two reads of the store before it.
+   * the step that stores the operation checks that they do not exist, which saves earlier reads of the store.
    */
   readonly guards?: readonly string[] | undefined;
   /**
-   * For a live attempt: writes the operation that leads to a head to the disk, and appends it. Returns undefined if it
-   * has to be made again. Without this, the operation is appended with the head.
+   * For a live attempt: writes the operation to the disk and appends it with the head `next`. Returns undefined if the
+   * operation has to be made again.
    */
   readonly writeThrough?: ((next: Head, operation: AttemptOperation) => Promise<Operation | undefined>) | undefined;
 }
@@ -88,7 +88,7 @@ export class AttemptBackend implements Backend {
   readonly #ids = new ShownIds();
   #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** Batches that were reported as absent, and are refused if they arrive later. */
+  /** Ids of batches that were reported as absent. They are refused if they arrive later. */
   readonly #absent = new Set<string>();
 
   constructor(options: AttemptBackendOptions) {
@@ -142,10 +142,7 @@ export class AttemptBackend implements Backend {
     return new View(head, lower, contents, this.#ids);
   }
 
-  /**
-   * Commits a batch as one operation. The commits of this object run one after the other, except those that only check
-   * what was read.
-   */
+  /** Commits a batch, whose writes become one operation. Commits with writes run one after the other. */
   commit(batch: Batch, call?: BackendCall): Promise<CommitResult> {
     const work = (): Promise<CommitResult> => this.#commit(batch, call);
     return batch.writes.length === 0 ? this.#whileUnwritten(batch.checks, work, call) : this.inTurn(work);
@@ -242,9 +239,9 @@ export class AttemptBackend implements Backend {
   }
 
   /**
-   * Compares paths with the disk, unless an accept is at work. Changes of the person that are found become an operation
-   * of their own. Returns the head; undefined if it is not the current one any more: the caller then begins again from
-   * the new state, without `isGuarded`.
+   * Compares paths with the disk. Changes of the person that are found become an operation of their own, unless
+   * `settle` reports an accept at work. Returns the head; undefined if it is not the current one any more, so that the
+   * caller has to begin again.
    * @param paths undefined for all that the attempt has changed
    */
   async refresh(
@@ -326,8 +323,8 @@ function firstPath(batch: Batch): string {
 }
 
 /**
- * Returns the written paths whose conflict the caller knew before its call of `operation` or `labelled`; none outside
- * of these.
+ * Returns the written paths whose conflict the caller knew before its call of `operation` or `labelled`; none without
+ * such a call.
  */
 function settledBy({ writes }: Batch, head: Head, context: OperationContext | undefined): string[] {
   if (context === undefined) return [];

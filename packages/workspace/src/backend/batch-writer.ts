@@ -44,9 +44,7 @@ interface Place {
 /** Largest content of a file in bytes. Contents are held in memory while they are written. */
 export const MAX_CONTENT = 2 ** 30;
 
-/**
- * Applies the writes of a batch to a head. Entries that change for the first time are read from the lower directory.
- */
+/** Applies the writes of a batch to a head. Reads entries of the lower directory that change for the first time. */
 export class BatchWriter {
   readonly #draft: Draft;
   /** Head before the batch. */
@@ -68,7 +66,7 @@ export class BatchWriter {
     this.#captures = new Captures(lower, contents, call);
   }
 
-  /** Contents to store before the head is stored. */
+  /** Hashes of the contents to store for the head. */
   get hashes(): ReadonlySet<string> {
     return this.#captures.hashes;
   }

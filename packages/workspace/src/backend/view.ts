@@ -101,7 +101,7 @@ export class View {
     return list.kind === 'list' && list.names.length === 0;
   }
 
-  /** Returns the lower path of a path that the attempt has not changed; undefined for others. */
+  /** Returns the lower path that a path shows; undefined if the attempt's head determines the whole path. */
   lowerPathOf(path: string): string | undefined {
     return this.#resolve(path).lowerPath;
   }
@@ -205,8 +205,7 @@ export class View {
 
   /**
    * Returns the record that shows for a lower node at a path that the attempt has not changed. If the attempt has
-   * changed a file under another of its names, the changed file shows here too, even if the person has removed that
-   * name since.
+   * changed the file under another of its names, the changed file shows here too.
    */
   #shown(record: NodeRecord): NodeRecord {
     const node = this.head.inodes.get(record.id);
@@ -257,7 +256,10 @@ export class View {
     };
   }
 
-  /** Forwards a request for a node of the lower directory. */
+  /**
+   * Loads a node of the lower directory. The content of a file that was changed under another name comes from the
+   * store.
+   */
   async #lowerResult(
     request: Exclude<LoadRequest, { kind: 'path' }>,
     at: NodeAddress,
@@ -308,7 +310,7 @@ export class View {
     const lowerRecords: LowerRecords = new Map();
     let record = lower;
     let next = 0;
-    /** Adds the changed names up to a lower one; all if that is undefined. */
+    /** Adds the changed names up to `before`, or all that are left, as far as the limit allows. */
     const addChanged = (before: string | undefined): void => {
       for (; next < changed.length && names.length < limit; next++) {
         const name = changed[next] as string;
@@ -326,7 +328,7 @@ export class View {
       const from = directory.from as NonNullable<DeltaNode['from']>;
       const at = { path: from.path, id: (lower as NodeRecord).id };
       const [page] = await this.lower.load([{ kind: 'list', at, after: cursor, limit }], call);
-      // The directory has vanished since its record was read: the next check of that record fails.
+      // The directory has vanished since its record was read.
       if (page?.kind !== 'list') break;
       record = page.directory;
       isComplete = page.complete;

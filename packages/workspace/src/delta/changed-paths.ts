@@ -1,8 +1,8 @@
 import { type DeltaEntry, type DeltaNode, type Head, isEqualChange, NO_NAMES, nodeOf } from './delta-node.js';
 
 /**
- * Returns the paths at and under which a head may differ from the disk, parents first. A removed directory is
- * returned as one path; a moved one as its old path, its new path and what was changed in it.
+ * Returns the paths below the root at and under which a head may differ from the disk, parents first. A removed
+ * directory is returned as one path; a moved one as its old path, its new path and what was changed in it.
  */
 export function changedPaths(head: Head): string[] {
   return entriesOf(head, () => true).map(({ path }) => path);

@@ -7,10 +7,15 @@ import type { Conflict, EntryState } from '../operation.js';
 export interface Base {
   /** Lower path. */
   readonly path: string;
-  /** Key of the lower node (see `keyOf`); undefined if nothing was there; empty if only `state` is to be compared. */
+  /**
+   * Key of the lower node (see `keyOf`). Undefined if no node had this state; empty if only `state` is to be compared.
+   */
   readonly key: Version | undefined;
   readonly state: EntryState | null;
-  /** Epoch milliseconds. A file that was modified later, or shortly before, is compared by content (see `isRacy`). */
+  /**
+   * Epoch milliseconds of the reading. A file that was modified later, or shortly before, is compared by content (see
+   * `isRacy`).
+   */
   readonly at: number;
   /**
    * Keys of entries that a hidden directory did not hold, but that the attempt hides too, such as those that the undo
@@ -35,7 +40,10 @@ export interface ContentRef {
 export interface LowerDirectory {
   readonly path: string;
   readonly id: NodeId;
-  /** True if it shows at another path than its own. Then it shows only as long as it is the same directory. */
+  /**
+   * True if the attempt has moved the directory. Then it shows only as long as the disk has the same directory at its
+   * path.
+   */
   readonly isMoved?: boolean | undefined;
   /** Metadata when it was last read for a change, used if the lower directory is gone. */
   readonly meta: Metadata;
@@ -45,7 +53,7 @@ export interface LowerDirectory {
 export interface DeltaNode {
   readonly id: NodeId;
   readonly kind: EntryKind;
-  /** Version of everything but the names. Empty for a directory in which only names have changed. */
+  /** Version of everything but the names. May be empty for a directory without `meta`. */
   readonly version: Version;
   /** Undefined for a directory that has the metadata of its lower directory. */
   readonly meta?: Metadata | undefined;
@@ -57,10 +65,7 @@ export interface DeltaNode {
   readonly target?: string | undefined;
   /** Number of names of a file. Undefined counts as 1. */
   readonly links?: number | undefined;
-  /**
-   * State that the change of a file with several names began from, as the names that the attempt has removed or moved
-   * had it: their entries may be gone.
-   */
+  /** State that the change of a file with several names began from, kept from names whose entries may be gone. */
   readonly began?: Base | undefined;
   /** Lower state that a moved node began from. Moves with the node, unlike the base of a name. */
   readonly origin?: Base | undefined;
@@ -89,7 +94,7 @@ export interface DeltaEntry {
   readonly earlier?: Base | undefined;
   /** True for a removed name whose node the attempt has moved elsewhere. */
   readonly isMoved?: boolean | undefined;
-  /** Defined if the disk has changed the name too, in a way that could not be merged. */
+  /** Defined if a change on the disk could not be merged with that of the attempt. */
   readonly conflict?: DeltaConflict | undefined;
 }
 
@@ -142,7 +147,7 @@ export function baseOfLink({ root, inodes }: Head, id: NodeId): Base | undefined
   return found;
 }
 
-/** Returns the newest one of a state of a file with several names and those that one of its names began from. */
+/** Returns the newest of a known base of a file with several names and the bases of one of its names. */
 export function newestBase(id: NodeId, known: Base | undefined, { link, base, earlier }: DeltaEntry): Base | undefined {
   let found = known;
   for (const one of [base, earlier]) {
@@ -192,7 +197,7 @@ export function isSameNode(a: DeltaNode | null, b: DeltaNode | null): boolean {
   return a.id === b.id && a.version === b.version && a.began?.key === b.began?.key && a.began?.at === b.began?.at;
 }
 
-/** Reports whether two entries are equal except for their nodes. */
+/** Reports whether two entries are equal except for their nodes, as far as keys and times tell. */
 export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
   return (
     a.link === b.link &&
@@ -201,7 +206,7 @@ export function isSameName(a: DeltaEntry, b: DeltaEntry): boolean {
     a.base?.key === b.base?.key &&
     a.base?.at === b.base?.at &&
     a.earlier?.at === b.earlier?.at &&
-    // The list only grows.
+    // An operation only appends keys.
     a.base?.known?.length === b.base?.known?.length &&
     a.base?.held === b.base?.held &&
     a.conflict?.code === b.conflict?.code &&

@@ -58,8 +58,8 @@ export function restorablePath(head: Head, wanted: Head, path: string): string {
 }
 
 /**
- * Returns the paths to restore so that the attempt still shows what it has moved to a path or under it: the names
- * through which the disk shows it again.
+ * Returns the paths to restore together with a path, so that the attempt still shows what it has moved to it or under
+ * it: the old names, or removed directories above them.
  * @param disk head without changes
  * @throws WorkspaceError `refused` if the attempt has another entry at the old name of what it moved, and one of the
  *   two is a directory; also as in {@link restorablePath}
@@ -89,7 +89,7 @@ export function oldNamesUnder(head: Head, disk: Head, path: string): string[] {
     }
   };
   visit('/', head.root);
-  // The old names that are left are shown already, or a directory above them was removed.
+  // The old names that are left are shown already, are under `path`, or are in a removed directory.
   for (const old of moved.keys()) {
     const above = restorablePath(head, disk, old);
     if (above !== old && entryAt(head, pathSegments(above))?.isMoved !== true) found.push(above);
