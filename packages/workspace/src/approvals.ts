@@ -199,8 +199,8 @@ function checkText(value: unknown, name: string, max: number): string {
 }
 
 /**
- * Returns JSON that is the same for the same data: keys are sorted.
- * @throws TypeError for what is not JSON data; RangeError if it is too large
+ * Returns JSON with sorted keys, so that it does not depend on their order.
+ * @throws TypeError for a value that JSON does not have, such as a function; RangeError if the text is too large
  */
 function canonicalJson(value: unknown): string {
   const text = write(value, 0);

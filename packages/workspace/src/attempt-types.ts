@@ -94,7 +94,7 @@ export interface PathDiff {
   readonly from?: string | undefined;
   readonly before: EntryState | null;
   readonly after: EntryState | null;
-  /** True if the contents differ and one of them is not text, so that there are no hunks. */
+  /** True if the contents differ and one of them is binary or not known, so that there are no hunks. */
   readonly binary: boolean;
   /** Numbers of added and of removed lines. */
   readonly additions: number;
@@ -176,7 +176,7 @@ export interface AcceptOptions extends CallOptions {
 
 export interface AcceptResult {
   readonly success: boolean;
-  /** One sentence for a person. */
+  /** Text for a person. */
   readonly message: string;
   /**
    * Sorted paths whose changes are in the target now; for a dry run and `patch` those that would be. Without removed
@@ -233,7 +233,7 @@ export interface RunOptions extends CallOptions {
   /** Called at the beginning of each stage. */
   readonly onStage?: ((stage: RunStage) => void) | undefined;
   readonly actor?: string | undefined;
-  /** Text for the log. Default: the command, cut after 200 characters. */
+  /** Text for the log. Default: the command, cut to 200 characters. */
   readonly summary?: string | undefined;
 }
 
@@ -343,7 +343,7 @@ export interface Attempt {
   ): Promise<RefreshedOperation | undefined>;
   /**
    * Returns a read-only filesystem: the attempt's changes after an operation (0: before the first) over the disk as it
-   * is now.
+   * is now. For a live attempt, paths that later operations wrote are as they were before.
    */
   at(operation: OperationRef | 0): FileSystem;
   log(options?: LogOptions): Promise<LogPage>;

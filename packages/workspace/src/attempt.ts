@@ -780,7 +780,7 @@ function pathsBetween(before: Head, after: Head): string[] {
   return describeChanges(changesBetween(before, after), before, after).map(({ path }) => path);
 }
 
-/** Returns the real path. Names at its end that cannot be resolved are kept. */
+/** Returns the real path. Names at its end that do not exist are kept. */
 async function realPathOf(fileSystem: FileSystem, path: string, options: CallOptions): Promise<string> {
   try {
     return await fileSystem.realpath(path, options);

@@ -86,11 +86,12 @@ export interface Conflict {
   readonly path: string;
   /**
    * `content`: both changed the same or adjacent lines, or the target of a link; `binary`: both changed a content that
-   * is not text; `kind`: the entry, or one above it, became another kind; `removed`: one side removed what the other
-   * changed; `exists`: both created the path; `mode`: both changed the mode; `case`: the disk has the name in another
-   * case; `directory`: the directory that a move came from is gone or is another one; `not-empty`: a file or link
-   * replaces a directory with entries that an accept leaves alone, such as ignored directories and hidden files;
-   * `refused`: an accept cannot write the path at all, such as a link that leads out of the directory.
+   * is not text, or the one that they began from is not known; `kind`: the entry, or one above it, became another kind;
+   * `removed`: one side removed what the other changed; `exists`: both created the path; `mode`: both changed the mode;
+   * `case`: the disk has the name in another case; `directory`: the directory that a move came from is gone or is
+   * another one; `not-empty`: a file or link replaces a directory with entries that an accept leaves alone, such as
+   * ignored directories and hidden files; `refused`: an accept cannot write the path at all, such as a link that leads
+   * out of the directory.
    */
   readonly code:
     | 'content'

@@ -17,7 +17,7 @@ const ROUNDS = Number(process.env['ACCEPT_ROUNDS'] ?? 6);
 const FIRST_SEED = Number(process.env['ACCEPT_SEED'] ?? 1);
 const SEEDS = Number(process.env['ACCEPT_SEEDS'] ?? 1);
 
-/** Returns what a filesystem shows, without times and the modes of links. */
+/** Returns what a filesystem shows, without sizes, times and the modes of links. */
 async function shown(fs: Attempt['fileSystem']): Promise<string[]> {
   const lines = (await dump(fs)).map((line) => JSON.parse(line) as [string, string, number, number, string]);
   return lines.map(([path, kind, mode, , data]) => JSON.stringify([path, kind, kind === 'symlink' ? 0 : mode, data]));

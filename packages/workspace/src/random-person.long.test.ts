@@ -155,7 +155,7 @@ class Scene {
     if (TRACE) console.log(this.#steps.length, text);
   }
 
-  /** Fails with the steps so far. */
+  /** Compares values. A failure shows the last 20 steps. */
   check(what: string, found: unknown, wanted: unknown): void {
     expect(found, [what, ...this.#steps.slice(-20)].join('\n')).toEqual(wanted);
   }

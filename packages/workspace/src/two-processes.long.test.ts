@@ -71,7 +71,7 @@ describe('two processes on one attempt', () => {
       const random = seeded(seed);
       mkdirSync(directory);
       const file = join(directory, 'lines');
-      // Lines that nobody changes, between those of the person and those of the processes.
+      // Lines that stay as they are, between those of the person and those of the processes.
       const between = Array.from({ length: 8 }, (_, i) => `same ${i}`);
       let byPerson: string[] = [];
       const edit = (): void => writeFileSync(file, `${[...byPerson, ...between].join('\n')}\n`);

@@ -27,7 +27,7 @@ async function withAttempt(disk: string, work: (attempt: Attempt) => Promise<voi
   await work(await workspace.createAttempt('calm-otter'));
 }
 
-/** Everything that must stay as it is while a branch gets a commit. */
+/** Returns what must stay as it is while a branch gets a commit. */
 function visible(repository: string): string {
   const parts = [
     ['status', '--porcelain=v2', '--untracked-files=all'],

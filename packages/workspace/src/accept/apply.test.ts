@@ -12,7 +12,7 @@ import { redoWrites, undoWrites } from './undo.js';
 const directories = new Directories();
 afterAll(() => directories.remove());
 
-/** An attempt that is a copy of a directory, edited by `edit`. */
+/** Returns an attempt that is a copy of a directory, edited by `edit`. */
 async function attemptOn(disk: string, edit: (copy: string) => void, moves: Readonly<Record<string, string>> = {}) {
   const contents = new MemoryContents();
   const copy = directories.copy(disk);

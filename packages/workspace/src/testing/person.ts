@@ -94,10 +94,10 @@ export class Person {
     return path === undefined ? undefined : this.directory + path;
   }
 
-  /** Tries a random action. Returns its description for a log, or undefined if it is known to have done nothing. */
+  /** Tries a random action. Returns its description for a log, if there is one. */
   act(): string | undefined {
     const { directory, random } = this;
-    // Not what an accept at work needs.
+    // The files of an accept in progress are left alone.
     const entries = [...scan(directory)]
       .filter(([path]) => !path.startsWith('/.scratchfs'))
       .map(([path, { kind }]): [string, string] => [path, kind]);
