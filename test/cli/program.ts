@@ -22,7 +22,7 @@ export interface Finished {
   readonly bytes: Buffer;
 }
 
-/** A person's environment without colours, and with a home of the test's own. */
+/** Home directory of the program, removed after the tests of a file. */
 const home = mkdtempSync(join(tmpdir(), 'scratchfs-cli-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 

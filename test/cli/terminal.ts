@@ -11,7 +11,7 @@ export const HAS_TMUX = spawnSync('tmux', ['-V']).status === 0 || process.env['C
 const WAIT_MS = 30_000;
 const LOOK_MS = 50;
 
-/** A directory with `scratchfs` as a program of its own, for PATH. */
+/** Makes a directory with `scratchfs` as a program of its own, for PATH. */
 export function programFolder(): string {
   const path = folder('bin');
   writeFileSync(join(path, 'scratchfs'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`, { mode: 0o755 });

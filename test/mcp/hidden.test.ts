@@ -23,7 +23,7 @@ interface Scene {
   call(name: string, input?: object): Promise<string>;
 }
 
-/** A person who changes hidden files beside an agent in one attempt, in several operations. */
+/** Sets up a person who changes hidden files beside an agent in one attempt, in several operations. */
 async function scene(mode: 'legacy' | 'modern'): Promise<Scene> {
   const project = grounds({ 'src/a.ts': 'let x = 1;\n', 'classified/plan-x.txt': 'hunter2\n', '.env': 'A=hunter2\n' });
   vi.stubEnv('XDG_STATE_HOME', project.env['XDG_STATE_HOME']);

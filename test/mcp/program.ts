@@ -27,7 +27,7 @@ export interface Grounds {
 
 export function grounds(files: Readonly<Record<string, string>>): Grounds {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'scratchfs-mcp-')));
-  // Commands run as another user.
+  // Commands of root run as another user, who has to reach the directory.
   chmodSync(top, 0o755);
   onTestFinished(() => rmSync(top, { recursive: true, force: true }));
   const [directory, state] = [join(top, 'project'), join(top, 'state')];

@@ -30,8 +30,8 @@ const HASH_BYTES = 32;
 const MAX_AGE_MS = 30 * 86_400_000;
 
 /**
- * Reports whether the bundle has everything that a command line needs. Also false if an argument only has the name of
- * such a command.
+ * Reports whether the bundle has everything that a command line needs. Also false if an argument only has the name of a
+ * command that the bundle lacks.
  */
 export function isBundled(argv: readonly string[]): boolean {
   return !argv.some((argument) => NOT_BUNDLED.has(argument) || argument.startsWith('--store'));

@@ -54,8 +54,9 @@ export function run(call: Call): Promise<Result> {
 }
 
 /**
- * Shows what a command has changed; then accepts, keeps or discards the fork. The options or the user decide; after a
- * failed command `--accept` only keeps it, and so does an accept that is refused. If nothing was changed, discards it.
+ * Shows what a command has changed; then accepts, keeps or discards the fork. The options decide, or the user in a
+ * terminal; otherwise it is kept. After a failed command `--accept` only keeps it, and so does an accept that is
+ * refused. If nothing was changed, discards it.
  */
 async function decide(call: Call, fork: Attempt, result: RunResult): Promise<Result> {
   const { options, output, interrupts } = call;

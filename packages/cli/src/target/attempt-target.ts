@@ -7,8 +7,8 @@ import { refreshedLines } from '../workspace/refreshed-text.js';
 import type { Target } from './store.js';
 
 /**
- * Calls `use` with the files of an attempt, in the current state or the one after the operation that `--at` names. Each
- * `change` is one operation of the attempt's log.
+ * Calls `use` with the files of an attempt, in the current state or the one after the operation that `--at` names. A
+ * `change` is at most one operation of the attempt's log.
  */
 export function withAttemptTarget<T>(call: Call, use: (target: Target) => Promise<T>): Promise<T> {
   const at = call.options.text('at');

@@ -6,8 +6,8 @@ import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Store } from './store.js';
 
 /**
- * Purpose of opening a storage. `read` and `change` need one that exists; `create` creates it if it is missing. With
- * `read`, a directory of the disk is opened read-only.
+ * Purpose of opening a storage. `read` and `change` need one that exists, except that `memory:` is a new one; `create`
+ * creates it if it is missing. With `read`, a directory of the disk is opened read-only.
  */
 export type Access = 'read' | 'change' | 'create';
 

@@ -16,7 +16,7 @@ export interface Target {
   /** Returns the absolute path that an argument names. */
   path(argument: string): string;
   /**
-   * Runs work that changes files, and saves the result. On an attempt it is one operation, on a storage with
+   * Runs work that changes files, and saves the result. On an attempt it is at most one operation, on a storage with
    * transactions one transaction.
    */
   change<T>(summary: string, work: (fileSystem: FileSystem) => Promise<T>): Promise<T>;

@@ -135,7 +135,7 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    // Node adds advice on other lines, and on values that begin with a dash.
+    // Cuts off the advice that Node adds.
     throw new UsageError((error as Error).message.split(/\n|\. To /)[0]);
   }
 }

@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { shellCommand } from '@scratchfs/core/internal';
 
 /**
- * Returns the command and arguments that start this program again. They are paths of files, because the name of the
- * program need not be on the PATH.
+ * Returns the command and arguments that start this program again. The program is named by the paths of its files,
+ * because its name need not be on the PATH.
  * @param words words before the arguments, if it is a command of another program
  */
 export function program(words: readonly string[]): { readonly command: string; readonly args: readonly string[] } {

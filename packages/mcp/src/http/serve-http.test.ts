@@ -32,7 +32,7 @@ interface Sent {
 
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
 
-/** Sends a request as no browser and no client would. */
+/** Sends a request, of which tests replace parts, such as headers that a browser would not send. */
 function send({ method = 'POST', path = '/mcp', headers = {}, body = PING }: Sent) {
   const { port } = new URL(server.url);
   return new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve, reject) => {

@@ -13,7 +13,8 @@ export async function asOperation(
   work: () => Promise<ToolResult>,
 ): Promise<ToolOutcome> {
   const given = paths.map((parameter) => Object(input)[parameter]).filter(isPath);
-  // The text is the same for each hidden name, whether or not it exists, and for reading and writing.
+  // Apart from the path, the text is the same for all hidden ones, whether or not they exist, and for reading and
+  // writing.
   const hidden = given.find((path) => attempt.hides(path));
   if (hidden !== undefined)
     return {
