@@ -22,7 +22,7 @@ function gitOf(format: ObjectFormat): SampleGit {
   return git;
 }
 
-/** Commits both states in both libraries. The first state is in git's index, and git knows all contents. */
+/** Commits the states to a history. The first one is also in git's index, with its contents in git's store. */
 async function versionsOf(format: ObjectFormat, ...states: Files[]): Promise<{ history: History; ids: string[] }> {
   const history = new History({ repository: new MemoryRepository(format), clock: () => 0 });
   const ids: string[] = [];

@@ -180,7 +180,9 @@ describe('a tree', () => {
   });
 });
 
-/** Trees that each contain the next one `width` times under different names; the last one holds a file or nothing. */
+/**
+ * Stores twelve nested trees around `last`, each with `width` names of the next one. Returns the id of the outermost.
+ */
 async function bomb(repository: MemoryRepository, width: number, last: Uint8Array): Promise<ObjectId> {
   let body = last;
   for (let level = 1; ; level++) {

@@ -5,7 +5,7 @@ import { Random } from '@scratchfs/testkit';
 import { describe, expect, it } from 'vitest';
 import { History } from './history.js';
 
-/** Names that are prefixes of each other, which git's trees sort differently; some have more bytes than characters. */
+/** Names, some of which git's trees sort differently because another name begins with them; some are not ASCII. */
 const NAMES = ['a', 'a.b', 'a-b', 'a0', 'ab', 'ä', '€.md', 'z', 'deep'];
 
 function nameIn(random: Random): string {

@@ -7,7 +7,7 @@ import { decodeTag } from './objects/tag.js';
 import { decodeTree } from './objects/tree.js';
 import type { RepositoryCall } from './repository.js';
 
-/** What `verify` found wrong with an object. */
+/** A fault that `verify` found in an object. */
 export interface Problem {
   readonly id: ObjectId;
   readonly message: string;

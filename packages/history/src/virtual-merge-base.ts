@@ -53,7 +53,7 @@ class VirtualAncestry implements Ancestry {
     await this.reader.store.write(objects, this.options);
     const { store, primitives } = this.reader;
     const id = idOf({ type: 'commit', body: encoder.encode(`${ours.id} ${theirs.id}`) }, store.format, primitives);
-    // As in git, it is older than all real commits.
+    // As in git, its time is 0, which makes it the oldest.
     const made = { id, tree: merge.tree, parents: [ours.id, theirs.id], committer: { timestamp: 0 } };
     this.#made.set(made.id, made);
     return made;

@@ -11,7 +11,7 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_
 const BITS: Readonly<Record<string, number>> = { O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY, O_NOFOLLOW, O_SYNC };
 const ACCESS: Readonly<Record<string, number>> = { O_RDONLY, O_WRONLY, O_RDWR };
 
-/** Every combination of the flags with every access mode. */
+/** Combinations of the flags with every access mode. */
 const FLAGS = Object.entries(ACCESS)
   .flatMap(
     ([name, access]) =>

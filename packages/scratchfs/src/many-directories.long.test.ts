@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFileSystem } from './index.js';
 
-/** Maximum number of directories whose paths are cached before the oldest are evicted. */
+/** Maximum number of directories whose locations are cached. If there are more, the cache is cleared. */
 const REMEMBERED = 16_384;
 
 const fs = createFileSystem({

@@ -139,7 +139,7 @@ class StepWriter {
     this.#targets = new Targets(this.#model, this.#handles, random, this.#largeSize, (step) => this.#emit(step));
   }
 
-  /** Returns one aimed step and the steps that prepare it. */
+  /** Returns one aimed step, after the steps that prepare it or keep the tree small. */
   write(): Step[] {
     this.#steps = [];
     this.#targets.refresh();

@@ -10,10 +10,10 @@ import { promisesOnly } from './promises-only.js';
 import { manualClock } from './suite/context.js';
 
 const COUNT = 250;
-/** Operations that only a mount refuses. */
+/** Error codes of operations that only a mount refuses. */
 const REFUSED = new Set(['EXDEV', 'EBUSY']);
 
-/** The entries only, because the statistics of a mount count mount points differently. */
+/** Returns the entries only, because the statistics of a mount count mount points differently. */
 async function stateOf(fileSystem: FileSystem): Promise<Dump['entries']> {
   return (await dump(fileSystem)).entries;
 }

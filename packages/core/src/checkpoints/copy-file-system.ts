@@ -20,7 +20,7 @@ const MARK = '.unfinished-copy-of-scratchfs';
 /** Permissions that a directory needs while entries are created in it. */
 const OWNER_ALL = 0o700;
 
-/** Counts of what has been copied so far. A file counts again for each state in which it has changed, perhaps per name. */
+/** Counts of what has been copied so far. A file counts again for each state in which it has changed, per name. */
 export interface CopyProgress {
   files: number;
   directories: number;

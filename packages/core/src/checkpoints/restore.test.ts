@@ -12,7 +12,7 @@ import { withRollback } from './with-rollback.js';
 
 const FILES = { '/d/f': 'text', '/d/g': 'more', '/e/f': 'other' };
 
-/** Hides `/d/g`, and allows writing only under `/d`. */
+/** Hides `/d/g`, and allows writing only at and under `/d`. */
 const ONLY_D: Guard = {
   check({ path, access }) {
     if (path === '/d/g') throw new Error('hidden');

@@ -22,7 +22,7 @@ const forms: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>> = {
   'a filesystem, at a checkpoint': (base) => readonly(base).atSync('before'),
 };
 
-/** Allows no write, and reading only of `/g`. */
+/** Allows no write, and reading only of `/` and `/g`. */
 const ONLY_G: Guard = {
   check({ path, access }) {
     if ((path !== '/g' && path !== '/') || access === 'write' || access === 'remove') throw new Error('refused');
@@ -84,7 +84,7 @@ async function at(fs: FileSystem): Promise<FileSystem | undefined> {
   return fs.at('before').catch(() => undefined);
 }
 
-/** Calls every method of a walk and collects all results. */
+/** Collects a walk, its root and the entries of the root. */
 function statesIn(walk: StateWalk): Cursor<unknown> {
   const found: unknown[] = [walk, walk.root()];
   const listing = walk.enter();

@@ -5,7 +5,7 @@ import { mount } from './mount.js';
 import { observe } from './observe.js';
 import { restrict } from './restrict.js';
 
-/** Returns a filesystem that records which of its watchers were ended, and in which order. */
+/** Returns a filesystem that records, in order, which of its watchers were ended. A given `watch` replaces them. */
 function counted(watch?: () => AsyncIterableIterator<WatchEvent>): { fs: SyncFileSystem; ended: string[] } {
   const ended: string[] = [];
   let made = 0;

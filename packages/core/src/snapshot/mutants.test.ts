@@ -42,7 +42,7 @@ function sample(random: (below: number) => number): Uint8Array<ArrayBuffer> {
   return encodeSnapshot(entriesOf(make(0)));
 }
 
-/** Changes, removes, doubles or inserts one to four bytes. */
+/** Makes one to four changes: replaces, removes, inserts or increments a byte, or repeats up to 15 bytes. */
 function mutated(bytes: Uint8Array, random: (below: number) => number): Uint8Array<ArrayBuffer> {
   let list = [...bytes];
   for (let i = random(4); i >= 0; i--) {

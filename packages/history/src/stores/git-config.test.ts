@@ -28,7 +28,7 @@ describe('parseConfig()', () => {
   ])('reads %j as git does', (text) => {
     const file = join(sample.folder, 'config');
     writeFileSync(file, text);
-    // NUL ends each item. A key without a value has no line for it.
+    // NUL ends each item. A line break separates key and value; without a value there is none.
     const listed = sample.run(['config', '--file', file, '--list', '-z']).split('\0');
     const [, wanted = 'true'] = listed.findLast((item) => /^core\.key(\n|$)/.test(item))?.split('\n') ?? ['', 'none'];
     expect(parseConfig(text).get('core.key')).toBe(wanted);

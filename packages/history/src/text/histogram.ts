@@ -1,7 +1,7 @@
 import type { Marks } from './changes.js';
 import { markByMyers } from './myers.js';
 
-/** Maximum number of times that a line may occur on one side to be used as a landmark. */
+/** Maximum number of times that a line may occur on the left side to be used as a landmark. */
 const MAX_OCCURRENCES = 64;
 
 interface Landmark {

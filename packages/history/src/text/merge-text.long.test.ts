@@ -13,7 +13,7 @@ const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (data: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(data);
 
-/** Merges all triples, as files of three commits, with one call of git. Returns the texts and the paths in conflict. */
+/** Merges all triples in git, as files of three commits. Returns the texts and the numbers of those in conflict. */
 function mergedByGit(cases: readonly Triple[]): { texts: string[]; conflicts: Set<number> } {
   const git = (args: string[], input?: string): Buffer =>
     spawnSync('git', args, { cwd: folder, env, input, maxBuffer: 2 ** 30 }).stdout;

@@ -21,7 +21,7 @@ const ENCODINGS = [
   'base64url',
 ];
 const TEXTS = ['', 'plain', 'ümläut €', '😀', 'abcd', '00ff7f', '\uFEFFbom', 'a\nb\0c'];
-/** Bytes of text: some are UTF-8, others are truncated or overlong sequences. */
+/** Bytes of text in hexadecimal: some are UTF-8, others are truncated or invalid sequences. */
 const BYTES = [
   '',
   'ff',

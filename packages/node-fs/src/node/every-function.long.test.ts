@@ -7,7 +7,7 @@ import { KNOWN_DIFFERENCES } from '../testing/sweep/known-differences.js';
 import { Comparison, casesOf } from '../testing/sweep/sweep.js';
 import { hostWorld, laterWorld, memoryWorld, type World } from '../testing/sweep/world.js';
 
-/** Forms over each storage, the number of drawn calls with every argument, and the tested share. */
+/** Forms over each storage, the number of calls with random arguments, and n if only every n-th call is tested. */
 const SWEEPS: readonly (readonly [string, Form, () => Promise<World>, number, number])[] = [
   ['memory, at once', 'sync', memoryWorld, 3, 1],
   ['memory, with a callback', 'callback', memoryWorld, 3, 1],

@@ -12,7 +12,7 @@ async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
   return text;
 }
 
-/** Returns all events of a stream, in order. */
+/** Returns the events of a stream until it closes, in order. */
 function eventsOf(stream: EventEmitter): Promise<string[]> {
   const events: string[] = [];
   for (const name of ['open', 'ready', 'data', 'end', 'finish', 'error', 'close']) {

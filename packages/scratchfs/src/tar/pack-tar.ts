@@ -114,7 +114,7 @@ async function* read(fileSystem: FileSystem, path: string): AsyncGenerator<Packe
 function headerOf(info: EntryInfo, name: string, size: number, first: string | undefined): TarHeader {
   const pax: Record<string, string> = {};
   const linkname = first ?? info.target;
-  // Parsers drop a byte order mark at the start of a field.
+  // Some parsers drop a byte order mark at the start of a field.
   if (hasMark(name)) pax['path'] = info.kind === 'directory' ? `${name}/` : name;
   if (linkname !== undefined && hasMark(linkname)) pax['linkpath'] = linkname;
   const seconds = Math.floor(info.modifiedAt / 1000);

@@ -266,7 +266,7 @@ describe('unpackTar', () => {
     const file = { header: { name: 'evil', size: body.length, mtime: new Date(SECOND) }, body };
     const plain = (await packEntries([file])).slice(0, BLOCK);
     const pax = (await packEntries([entry('a', { pax: { comment: 'x' } }, '')])).slice(0, 2 * BLOCK);
-    // 512 up to the NUL, 4096 with the digit behind it.
+    // A size: 512 up to the NUL, 4,096 with the digit after it.
     pax.set(new TextEncoder().encode('001000\u00000\0\0\0\0'), 124);
     const sparse = plain.slice();
     sparse[156] = 'S'.charCodeAt(0);

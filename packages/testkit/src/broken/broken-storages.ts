@@ -151,7 +151,7 @@ class LateStorage implements AsyncStorage {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** Correct storages, all of which a suite must pass: they show that the broken ones fail because of their bug. */
+/** Correct storages, which must pass a suite: they show that the broken ones fail because of their bug. */
 export const GOOD_STORAGES: Readonly<Record<string, (options: Clock) => Storage>> = {
   'a Map': ({ clock }) => new MapStorage(clock),
   'a Map, asynchronously': ({ clock }) => new LateStorage(new MapStorage(clock), true),

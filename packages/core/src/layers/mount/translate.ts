@@ -19,7 +19,9 @@ export function translateError(error: unknown, space: Namespace, places: readonl
   return path === error.path && dest === error.dest ? error : withPaths(error, path, dest);
 }
 
-/** Translates stats: `ino` is unique in each filesystem; `dev` distinguishes up to 1,024 of them, also in nested mounts. */
+/**
+ * Translates stats: `ino` is unique in each filesystem; `dev` tells up to 1,024 of them apart, also in nested mounts.
+ */
 export function translateStats(stats: Stats, mounted: Mounted): Stats {
   const dev = mounted.index + stats.dev * 1024;
   if (dev === stats.dev) return stats;

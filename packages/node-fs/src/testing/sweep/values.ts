@@ -59,7 +59,7 @@ function at(path: string): Value {
 
 const NAME = 'n'.repeat(256);
 
-/** Invalid values for a path and nearly every other argument. */
+/** Values that most arguments refuse. */
 export const BAD = plain(
   undefined,
   null,
