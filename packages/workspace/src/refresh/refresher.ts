@@ -66,19 +66,19 @@ export class Refresher {
     call: BackendCall | undefined,
   ): Promise<Refreshed> {
     const candidates = paths === undefined ? allOf(head) : candidatesAt(head, paths);
-    // Old names of moved nodes come last: the node first takes over what the person did at its old path.
-    candidates.sort((a, b) => Number(a.entry.isMoved === true) - Number(b.entry.isMoved === true));
     const records = await this.#lower.paths(
       candidates.map(({ base }) => base.path),
       call,
     );
+    const found = candidates
+      .map((candidate, i) => ({ candidate, record: nodeAt(candidate.base.path, records[i] ?? []) }))
+      .sort((a, b) => rankOf(a.candidate, a.record) - rankOf(b.candidate, b.record));
     const captures = new Captures(this.#lower, this.#contents, call);
     const draft = new Draft(head, version);
     const conflicts: Conflict[] = [];
     const merged: string[] = [];
     let isNew = false;
-    for (const [i, candidate] of candidates.entries()) {
-      const record = nodeAt(candidate.base.path, records[i] ?? []);
+    for (const { candidate, record } of found) {
       const comparison = new Comparison(this, head, draft, captures, candidate, record, version);
       const conflict = await comparison.run(merged);
       if (conflict !== undefined) conflicts.push(conflict);
@@ -101,6 +101,16 @@ export class Refresher {
     if (!isRacy(now.base, now.record)) this.#verified.set(base.path, base.key);
     return true;
   }
+}
+
+/**
+ * Returns the order in which names are compared. First come those that the person has given to another file: they take
+ * nothing over that the person did to the other names. Old names of moved nodes come last: the node first takes over
+ * what the person did at its old path.
+ */
+function rankOf({ entry: { link, isMoved } }: Candidate, record: NodeRecord | undefined): number {
+  if (isMoved === true) return 2;
+  return link !== undefined && record !== undefined && record.id !== link ? 0 : 1;
 }
 
 /**
