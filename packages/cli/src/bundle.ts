@@ -26,7 +26,7 @@ const NOT_BUNDLED: ReadonlySet<string> = new Set(['copy', 'import', 'export', 'm
 
 const HASH_BYTES = 32;
 
-/** Age at which compiled code is removed, milliseconds. What is still used is then compiled once more. */
+/** Age in milliseconds at which compiled code is removed. Code that is still used is then compiled once more. */
 const MAX_AGE_MS = 30 * 86_400_000;
 
 /**
@@ -104,11 +104,11 @@ function writeCode(path: string, source: Uint8Array, compile: () => Buffer): voi
       writeFileSync(temporary, Buffer.concat([hashOf(source, code), code]), { flag: 'wx', mode: 0o600 });
       renameSync(temporary, path);
     } catch {
-      // Such as a full disk, or what a process with the same id has left when it was killed.
+      // The disk may be full, or a process with the same id may have left the file when it was killed.
       rmSync(temporary, { force: true });
     }
   } catch {
-    // Such as a directory that cannot be written: the next start compiles again.
+    // The directory cannot be written, for example. The next start compiles again.
   }
 }
 

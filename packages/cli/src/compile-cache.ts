@@ -51,6 +51,6 @@ export function keepCompiledCode(): void {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (isOwnDirectory(directory)) enableCompileCache(directory);
   } catch {
-    // Such as a directory that cannot be written.
+    // The directory cannot be written, for example.
   }
 }

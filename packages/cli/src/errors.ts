@@ -25,7 +25,7 @@ export class CliError extends Error {
   }
 }
 
-/** An error of a library with the next step for the person in this case, in place of the one for its code. */
+/** An error of a library, with a hint for this case in place of the general one for its code. */
 export class HintedError extends Error {
   override readonly name = 'HintedError';
 

@@ -322,11 +322,11 @@ export interface Attempt {
   ): Promise<readonly Operation[]>;
   /**
    * Brings back the state after an operation (0: before the first), of everything or of one path. With `disk`, the
-   * attempt drops its changes there and shows the disk again; so does 0, unless the attempt is live or a fork that began
-   * with changes. Returns undefined if nothing differs. A file with several names is one file: restoring one name
-   * restores it under all of them. The path of something in a directory that the attempt has removed stands for that
-   * directory. With `disk`, what the attempt has moved to the path goes back to its old name, unless another file of the
-   * attempt has that now.
+   * attempt drops its changes there and shows the disk again; so does 0, unless the attempt is live or a fork that
+   * began with changes. Returns undefined if nothing differs. A file with several names is one file: restoring one name
+   * restores it under all of them. The path of something in a directory of the disk that the attempt has removed stands
+   * for that directory. With `disk`, what the attempt has moved to the path goes back to its old name, unless another
+   * file of the attempt has that now.
    * @param options.expect the last operation that the caller has seen: fails with `moved` if another one has come since
    * @throws WorkspaceError `not-found` for an operation that does not exist or is no longer kept, `moved`; `refused` if
    *   the attempt is live and a path on the disk was changed since, if the attempt has a file or link in place of a

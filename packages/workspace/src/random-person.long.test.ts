@@ -138,7 +138,7 @@ class Scene {
   readonly attempts: Attempt[] = [];
   /** Lines that the person has removed, or of which a step has written a copy: what is on the disk is the agent's. */
   readonly copied = new Set<string>();
-  /** Such lines that the person has put back since. If an attempt has removed their file in that state, its accept does so. */
+  /** Lines of `copied` that the person has put back since. An accept may remove them with their file. */
   readonly returned = new Set<string>();
   #written = 1_000_000;
   #steps: string[] = [];

@@ -54,7 +54,7 @@ export function run(call: Call): Promise<Result> {
         await chmod(temporary, stats.mode & 0o7777);
         return done;
       };
-      // Only the user may look into it until it has its own mode, which may be as strict.
+      // Until the directory has its own mode, which may be as strict, only the user may look into it.
       return fillDirectory(call, place, fill, 0o700);
     };
     const copied = await copy();

@@ -79,8 +79,8 @@ export async function withoutHidden(text: string, open: Visibility, signal: Abor
 }
 
 /**
- * Returns an operation without hidden paths. Its summary may name a path, so it is replaced if a change is hidden, or
- * if it is the command of another actor or an undo or redo; otherwise hidden names in it are replaced.
+ * Returns an operation without hidden paths. The summary may name one: it is replaced whole if a change is hidden, and
+ * for a command of another actor, an undo or a redo; otherwise only the hidden names in it are.
  */
 export async function visibleOperation(operation: Operation, open: Caller, signal: AbortSignal): Promise<Operation> {
   const { shown, hidden } = await visibleOnly(operation.changes, open, signal);

@@ -55,9 +55,9 @@ export class AcceptContents implements Contents {
 /**
  * Returns the difference between an attempt and what it began from, one change for each path. Removed and moved
  * directories, which the attempt keeps as one entry each, are listed as they are on the disk now. Entries that the
- * person has created there since, and directories that can only be read, are left out, so that they stay. What the
- * person has edited in a removed directory is a conflict. In one that was too large to be listed, so is what the person
- * has created.
+ * person has created there since are left out, so that they stay, and so are directories that can only be read. What
+ * the person has edited in a removed directory is a conflict. If the directory was too large to be listed at its
+ * removal, created entries are conflicts too.
  */
 export async function attemptChanges(
   head: Head,
@@ -282,10 +282,10 @@ class Collector {
   }
 
   /**
-   * Returns the state that an entry of a removed directory had when the attempt removed it, or undefined if it counts
-   * as the same entry: by its key, or by its times if the directory was not listed. That of a file which the attempt
-   * has moved away is the one that the move began from. A state that is not known has neither hash nor target, and so
-   * differs from what the disk has.
+   * Compares an entry of a removed directory with what the attempt removed: by its key, or by its times if the
+   * directory was not listed. Returns undefined if it counts as the same entry, otherwise the state at the removal. For
+   * a file that the attempt had moved away, that is the state that the move began from. The state of a file or link
+   * that is not known has neither hash nor target, and so differs from what the disk has.
    */
   #seenState(directory: string, name: string, record: NodeRecord, at: number): EntryState | undefined {
     const { kind, meta, size } = record;

@@ -27,8 +27,8 @@ export async function openDraft(
 }
 
 /**
- * Merges selected changes with the parent of a commit: what the person has in the work tree but has not committed stays
- * out of it. Directories are left out, because git does not record them.
+ * Merges selected changes with the parent of a commit. What the person has changed in committed files, but not
+ * committed, stays out of it. Directories are left out, because git does not record them.
  * @throws WorkspaceError `refused` for paths that git would not record as they are, such as those with a filter
  */
 export async function planCommit(
@@ -136,7 +136,8 @@ class ParentReader implements EntryReader {
     if (state !== null) return { state, content: this.entries.get(name)?.content };
     const base = this.#changes.get(path)?.base ?? null;
     if (base === null) return ABSENT;
-    // A file that the person has not committed yet counts as unchanged, so the commit adds it as the attempt has it.
+    // A file that the person has not committed yet counts as unchanged, so the commit adds it whole, as the attempt has
+    // it.
     const { state: onDisk } = await this.disk.read(path);
     if (onDisk === null) return ABSENT;
     return { state: base, content: await contentOf(base, this.contents, this.signal) };

@@ -2,8 +2,8 @@ import type { NodeId } from '@scratchfs/core';
 import type { DeltaEntry, DeltaNode, Head } from './delta-node.js';
 import type { HeadChanges } from './head-changes.js';
 
-// Names become lists, because a name may be `__proto__`. What is under a directory becomes one flat list, parents first:
-// JSON nested by a thousand directories would exhaust the stack.
+// Names become lists, because a name may be `__proto__`. What is under a directory becomes one flat list, parents
+// first: JSON nested by thousands of directories would exhaust the stack.
 
 type Own = Omit<DeltaNode, 'names'>;
 type OwnEntry = Omit<DeltaEntry, 'node'> & { readonly node: Own | null };

@@ -20,7 +20,7 @@ export interface InodeChange {
 }
 
 export interface HeadChanges {
-  /** Parents first, siblings by UTF-8 bytes; at the end those of {@link withLinkedNames}. */
+  /** Parents first, siblings by UTF-8 bytes; then those that {@link withLinkedNames} adds. */
   readonly entries: readonly EntryChange[];
   readonly inodes: readonly InodeChange[];
 }
@@ -76,9 +76,9 @@ function withoutNames({ node, ...entry }: DeltaEntry): DeltaEntry {
 }
 
 /**
- * Adds the names of changed files with several names that both heads have alike. A refresh may let such a name begin
- * from another state of the disk later, or make it a file of its own. An undo or redo then gives it back the state that
- * belongs to the content of its file.
+ * Adds the unchanged names of changed files with several names, each with the same entry on both sides. A later refresh
+ * may let such a name begin from another state of the disk, or make it a file of its own. An undo or redo then restores
+ * the entry that belongs to the restored content.
  */
 export function withLinkedNames({ entries, inodes }: HeadChanges, before: Head, after: Head): HeadChanges {
   const ids = new Set(inodes.map(({ id }) => id));
