@@ -1,6 +1,6 @@
 import { MAX_RESULT_LENGTH } from '../server/results.js';
 
-/** Maximum length of the line that says how to go on, in UTF-16 units. */
+/** Room for the line that says how to go on, in UTF-16 units. */
 const LINE_LENGTH = 200;
 
 const ADVICE: Readonly<Record<string, string>> = {

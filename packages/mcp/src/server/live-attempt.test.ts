@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { connect, type Reply } from '../testing/clients.js';
 import { McpWorkspaceServer } from './workspace-server.js';
 
-/** A directory in which a live attempt has written `live\n` over `old\n` in `/a`, and a server without `live`. */
+/** Makes a directory in which a live attempt has written `live\n` over `old\n` in `/a`, and a server without `live`. */
 async function afterLive() {
   const directory = mkdtempSync(join(tmpdir(), 'scratchfs-live-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));

@@ -69,8 +69,8 @@ export interface AttemptBackendOptions {
    */
   readonly guards?: readonly string[] | undefined;
   /**
-   * For a live attempt: writes the operation to the disk and appends it with the head `next`. Returns undefined if the
-   * operation has to be made again.
+   * For a live attempt: writes the changes that lead to `next` to the disk, and appends the operation. Returns undefined
+   * if it has to be made again.
    */
   readonly writeThrough?: ((next: Head, operation: AttemptOperation) => Promise<Operation | undefined>) | undefined;
 }

@@ -71,7 +71,7 @@ export interface DeltaNode {
   readonly origin?: Base | undefined;
   /** Lower directory that shows through a directory. Undefined if none does. */
   readonly from?: LowerDirectory | undefined;
-  /** Changed names of a directory. All others are those of the lower directory. */
+  /** Changed names of a directory. The others are those of `from`, if it is defined. */
   readonly names?: Names | undefined;
   /** Version of the names of a directory. */
   readonly listing?: Version | undefined;
