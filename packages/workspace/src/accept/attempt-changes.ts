@@ -1,9 +1,10 @@
-import { type CallOptions, joinPath, type NodeId, type NodeRecord, type Version } from '@scratchfs/core';
+import { type CallOptions, joinPath, type NodeId, type NodeRecord, pathSegments, type Version } from '@scratchfs/core';
 import { idOf, keyOf, type Lower, nodeAt } from '../backend/lower.js';
 import {
   type Base,
   type DeltaEntry,
   type DeltaNode,
+  entryAt,
   type Head,
   NO_NAMES,
   nodeOf,
@@ -229,7 +230,7 @@ class Collector {
         ? this.#lostSource(path, node, node.from.path)
         : isLost
           ? unknownConflict(path, began, before, now)
-          : removed?.conflict && { ...removed.conflict, attempt: now };
+          : removed?.conflict;
     if (isOwn) this.#found.set(path, { base: before, now, from, link: entry.link, conflict });
     if (node?.kind !== 'directory') return;
     // This includes a directory with changes inside a moved one.
@@ -268,7 +269,10 @@ class Collector {
       if (state === null) continue;
       let conflict: Conflict | undefined;
       if (!isSame && !sameState(seen, state)) {
-        conflict = { path: inside, code: 'removed', base: seen, disk: state, attempt: null };
+        // The attempt may have made the directory anew.
+        const entry = entryAt(this.head, pathSegments(inside));
+        const node = entry && nodeOf(this.head, entry);
+        conflict = { path: inside, code: 'removed', base: seen, disk: state, attempt: node ? stateOf(node) : null };
         this.conflicts.push({ conflict, key: keyOf(record), directory: top });
       }
       this.#found.set(inside, { base: state, now: null, conflict });

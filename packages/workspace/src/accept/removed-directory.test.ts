@@ -170,7 +170,11 @@ describe('a file that the person has edited in a directory that the attempt has 
       await attempt.fileSystem.mkdir('/src');
       await act(attempt);
       fill(disk, { 'src/a.js': 'person\n' });
-      expect(await attempt.accept()).toMatchObject({ success: false, conflicts: [{ path: '/src/a.js' }] });
+      const kind = (await attempt.fileSystem.stat('/src/a.js').catch(() => undefined))?.kind;
+      const conflicts = [{ path: '/src/a.js', attempt: kind === undefined ? null : { kind } }];
+      expect(await attempt.accept()).toMatchObject({ success: false, conflicts });
+      expect((await attempt.refresh()).conflicts).toMatchObject(conflicts);
+      expect(await attempt.conflicts()).toMatchObject(conflicts);
       expect((await attempt.accept({ onConflict: 'skip' })).accepted).toContain('/src/b.js');
       expect(on(disk, 'src/a.js')).toBe('person\n');
       await attempt.refresh();
