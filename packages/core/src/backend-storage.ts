@@ -74,7 +74,7 @@ export class BackendStorage implements AsyncStorage {
   async destroy(options?: CallOptions): Promise<void> {
     await this.#executor.destroy(signalIn(options));
   }
-  /** Closes the backend too. Later calls reject with a `StorageError` of kind `closed`. */
+  /** Closes the backend too. Later calls of other methods reject with a `StorageError` of kind `closed`. */
   async close(): Promise<void> {
     await this.#executor.close();
   }

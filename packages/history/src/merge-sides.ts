@@ -26,7 +26,7 @@ export interface SideRenames {
   readonly split: readonly string[];
 }
 
-/** A file that moves with a directory, or cannot. */
+/** A file that moves with a directory, or that would move with one. */
 export interface LocatedFile {
   readonly side: MergeSide;
   readonly from: string;
@@ -137,7 +137,7 @@ const MERGE_RENAME_LIMIT = 7_000;
  */
 class Reach {
   readonly #states = new Map<string, 'here' | 'gone' | 'wanted'>();
-  /** Directories to which only the other side added a file. */
+  /** Directories to which the other side added a file that this side did not add. */
   readonly #filled = new Set<string>();
 
   constructor(

@@ -60,7 +60,7 @@ export interface PruneCall extends RepositoryCall {
   readonly dryRun: boolean;
 }
 
-/** Counts of deleted objects. */
+/** Counts of deleted objects; with `dryRun`, of those that would be deleted. */
 export interface Pruned {
   readonly objects: number;
   /** Bytes that they took in the store. */

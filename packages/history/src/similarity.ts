@@ -8,7 +8,7 @@ export interface Profile {
   readonly bytes: ReadonlyMap<number, number>;
 }
 
-/** Score of two equal files. */
+/** Score of two equal files that are not empty. */
 export const MAX_SCORE = 60_000;
 
 const LF = 10;

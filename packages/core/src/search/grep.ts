@@ -13,7 +13,7 @@ import { LineScanner } from './line-scanner.js';
 export interface GrepOptions {
   /** Files and directories to search. A file within several of them is searched once. Default `/`. */
   readonly paths?: string | readonly string[] | undefined;
-  /** Patterns, relative to the searched directory, of which a file must match one. Default `**`. */
+  /** Patterns, relative to the searched directory, of which a file in it must match one. Default `**`. */
   readonly glob?: string | readonly string[] | undefined;
   /**
    * Patterns, relative to the searched directory, of files and directories that are not searched. Their wildcards match

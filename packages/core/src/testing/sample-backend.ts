@@ -8,7 +8,7 @@ export function sampleBackend(): TreeBackend {
   return new TreeBackend(MemoryExecutor.create(rootMeta(0)));
 }
 
-/** Returns a backend with some methods replaced. */
+/** Returns a backend with some methods replaced, and without its limit store. */
 export function changedBackend(backend: TreeBackend, change: Partial<Backend>): Backend {
   return {
     capabilities: backend.capabilities,

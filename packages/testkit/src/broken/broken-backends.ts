@@ -9,7 +9,7 @@ import type {
   Version,
 } from '@scratchfs/core';
 
-/** Returns a backend with some members replaced. */
+/** Returns a backend with some members replaced, and without `pinRead`, `hasCostlyPins` and `destroy`. */
 function changed(backend: Backend, change: Partial<Backend>): Backend {
   const { checkpointStore, limitStore, fork, watch } = backend;
   return {

@@ -142,7 +142,7 @@ const PLACES = [
   `/${NAME}`,
 ];
 
-/** Returns the paths of {@link goodPaths}, and every kind of value that is refused or unusual as a path. */
+/** Returns the paths of {@link goodPaths}, and values that are refused or unusual as a path. */
 export function paths(first: string, ...others: readonly string[]): Pool {
   return [
     ...goodPaths(first, ...others),
