@@ -138,17 +138,22 @@ describe('a file with several names', () => {
     }),
   );
 
-  it('takes nothing over into a name that the person has given to another file from the other names', () =>
-    withLinks(async (attempt, disk) => {
-      await attempt.fileSystem.writeFile('/d/b', NEW);
-      await attempt.fileSystem.chmod('/a', 0o600);
-      writeFileSync(join(disk, 'd/b'), OLD.replace('9\n', ''));
-      rmSync(join(disk, 'a'));
-      writeFileSync(join(disk, 'a'), OLD.replace('5', 'PERSON'));
-      await attempt.refresh();
-      expect((await attempt.accept()).success).toBe(true);
-      expect(read(disk).slice(0, 2)).toEqual([NEW.replace('5', 'PERSON'), NEW.replace('9\n', '')]);
-    }));
+  it.each(['/d/b', '/moved'])(
+    'takes nothing over into a name that the person has given to another file from %s',
+    (other) =>
+      withLinks(async (attempt, disk) => {
+        await attempt.fileSystem.writeFile('/d/b', NEW);
+        await attempt.fileSystem.chmod('/a', 0o600);
+        if (other !== '/d/b') await attempt.fileSystem.rename('/d/b', other);
+        writeFileSync(join(disk, 'd/b'), OLD.replace('9\n', ''));
+        rmSync(join(disk, 'a'));
+        writeFileSync(join(disk, 'a'), OLD.replace('5', 'PERSON'));
+        await attempt.refresh();
+        expect((await attempt.accept()).success).toBe(true);
+        expect(readFileSync(join(disk, 'a'), 'utf8')).toBe(NEW.replace('5', 'PERSON'));
+        expect(readFileSync(join(disk, other), 'utf8')).toBe(NEW.replace('9\n', ''));
+      }),
+  );
 
   it('keeps what the person has changed under one name, if another one is restored', () =>
     withLinks(async (attempt, disk) => {

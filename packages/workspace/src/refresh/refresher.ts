@@ -108,9 +108,14 @@ export class Refresher {
  * nothing over that the person did to the other names. Old names of moved nodes come last: the node first takes over
  * what the person did at its old path.
  */
-function rankOf({ entry: { link, isMoved } }: Candidate, record: NodeRecord | undefined): number {
-  if (isMoved === true) return 2;
-  return link !== undefined && record !== undefined && record.id !== link ? 0 : 1;
+function rankOf(candidate: Candidate, record: NodeRecord | undefined): number {
+  if (candidate.entry.isMoved === true) return 2;
+  return isReplaced(candidate, record) ? 0 : 1;
+}
+
+/** Reports whether the person has given a name of a file with several names to another file. */
+function isReplaced({ entry: { link } }: Candidate, record: NodeRecord | undefined): boolean {
+  return link !== undefined && record !== undefined && record.id !== link;
 }
 
 /**
@@ -208,7 +213,7 @@ class Comparison {
     const disk = now?.base ?? missingBase(base.path);
     if (!isSame && !isKnown && node?.kind !== 'directory' && isSameState(node ? stateOf(node) : null, disk.state))
       return this.#agree(node, disk, merged);
-    const origin = node?.kind === 'file' ? node.origin : undefined;
+    const origin = node?.kind === 'file' && !isReplaced(this.candidate, this.record) ? node.origin : undefined;
     if (origin !== undefined && node !== undefined) {
       const conflict = await this.#fileOrigin(node, origin, merged);
       if (conflict !== undefined) return conflict;
