@@ -57,7 +57,7 @@ function killedAfter(ms: number, args: readonly string[], cwd: string): Promise<
   });
 }
 
-/** Archives whose files all hold the number of the archive. */
+/** Makes archives whose files all hold the number of the archive. */
 function archives(): string[] {
   const place = folder('archives');
   return Array.from({ length: ARCHIVES }, (_, number) => {

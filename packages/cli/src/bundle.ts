@@ -61,7 +61,8 @@ export function runBundle(file: string, argv: readonly string[], directory: stri
     ...(cachedData === undefined ? {} : { cachedData }),
   });
   if (cache !== undefined && (cachedData === undefined || script.cachedDataRejected === true))
-    // The code has the functions that the run has used. A command line that failed may not be that of a command.
+    // After the run, the code has the functions that it used. A command line that failed may not name a command, so its
+    // code is not kept.
     process.once('exit', (code) => {
       if (code === 0) writeCode(cache, source, () => script.createCachedData());
     });

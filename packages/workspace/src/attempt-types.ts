@@ -241,7 +241,7 @@ export interface RunResult {
   /** Null if a signal ended the command; its changes are then discarded. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | undefined;
-  /** Like `stderr`, cut in the middle if it is long. */
+  /** Cut in the middle if it is long, as `stderr` is. */
   readonly stdout: string;
   readonly stderr: string;
   /** Reason for which the sandbox killed the command; its changes are then discarded. */
@@ -367,7 +367,7 @@ export interface Attempt {
    * Settles the conflicts at a path and under it in favour of what the attempt has. Its changes then begin from what
    * the disk has now, and an accept replaces that. No file of the attempt changes, and the operation can be undone. To
    * take over the disk's version instead, use `restore('disk', { path })`. A write to the path inside `operation` or
-   * `labelled` settles its conflict too; so does a `chmod`, and a removal unless the file has other names.
+   * `labelled` settles its conflict too; so does a `chmod`, and a removal of a file that never had other names.
    *
    * A conflict can be settled only if a result of this object has contained it with the state that the disk has now
    * (such as `conflicts` of `refresh` and `accept`, or `refreshed` of `operation` and `undo`), or if it was passed to

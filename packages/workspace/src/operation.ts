@@ -44,7 +44,7 @@ export interface Operation {
   readonly id: number;
   /** Name of the attempt. */
   readonly attempt: string;
-  /** Epoch milliseconds of the end. */
+  /** Epoch milliseconds of its entry in the log. */
   readonly at: number;
   /** Name of the agent or person, such as `claude` or `user`. */
   readonly actor: string;

@@ -28,7 +28,7 @@ export async function pickHunks(paths: readonly PathDiff[], call: Pick<Call, 'ou
   let isDone = false;
   for (const path of paths) {
     if (isDone) break;
-    // All of a directory whose removal was chosen is chosen.
+    // If the removal of a directory was chosen, everything in it is chosen too.
     if (path.type === 'removed' && whole.some((one) => path.path.startsWith(`${one}/`))) continue;
     if (path.hunks.length === 0) {
       const shown = paths.filter((one) => one === path || (path.files !== undefined && isWithin(one.path, path.path)));

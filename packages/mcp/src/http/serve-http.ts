@@ -152,7 +152,7 @@ function refusalOf(
   const { host = '', origin, authorization = '' } = headers;
   // A page that reaches this address by DNS rebinding sends its own name as Host.
   if (!validateHostHeader(host, [...hosts]).ok) return { status: 403, text: 'This Host is not allowed.' };
-  // A browser sends the Origin of the page that makes the request. No page is served here.
+  // Origin names the page that makes the request, if a browser sends it. No page is served here.
   if (origin !== undefined && origin !== `http://${host}`) return { status: 403, text: 'This Origin is not allowed.' };
   if (url !== PATH) {
     const text = url.startsWith(`${PATH}?`) ? 'The address takes no query: send the token as a header.' : 'Not found.';

@@ -7,7 +7,7 @@ import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import { listLower } from './attempt-changes.js';
 
 export interface LinkedNames {
-  /** Head with an entry for each name. */
+  /** Head with an entry for each name that was found. */
   readonly head: Head;
   /** Contents to store before the head is stored. */
   readonly hashes: ReadonlySet<string>;

@@ -101,7 +101,7 @@ export class AttemptIndex {
 
   /**
    * Returns an open attempt.
-   * @throws WorkspaceError `not-found` with names that exist, `closed` for one that was discarded
+   * @throws WorkspaceError `not-found`, with names of open attempts in the message; `closed` for one that was discarded
    */
   async get(name: string, signal?: AbortSignal): Promise<AttemptRecord> {
     const found = await this.find(name, signal);

@@ -31,7 +31,7 @@ afterAll(async () => {
   for (const workspace of workspaces) await workspace.close();
 });
 
-/** A directory and an attempt on it. */
+/** Makes a directory and an attempt on it. */
 async function projectOf(contents: Record<string, string>, options: WorkspaceOptions = {}) {
   const directory = join(top, `project-${next++}`);
   for (const [path, text] of Object.entries(contents)) {

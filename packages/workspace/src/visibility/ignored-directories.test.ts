@@ -49,7 +49,7 @@ function ignoredByGit(directories: readonly string[]): string[] {
   }
 }
 
-/** Small deterministic random numbers (mulberry32). */
+/** Returns a function that returns the same random numbers for a seed (mulberry32). */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
