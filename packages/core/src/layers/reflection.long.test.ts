@@ -42,7 +42,7 @@ const restricted: Readonly<Record<string, (base: SyncFileSystem) => FileSystem>>
     ),
 };
 
-/** Argument lists that fit many methods: a path and content, a buffer to read into, a callback, and none. */
+/** Argument lists that fit many methods, such as a path and content, a buffer to read into, a callback, and none. */
 const ARGUMENTS = [
   [],
   ['/g', 'x'],

@@ -40,7 +40,7 @@ export async function laterWorld(): Promise<World> {
 
 const { O_DIRECTORY, O_WRONLY } = host.constants;
 const SPARE_DESCRIPTORS = 12;
-/** Maximum bytes of a file that are shown; of a larger file only the size is compared. */
+/** Maximum bytes of a file whose content is shown and compared. */
 const MAX_SHOWN_BYTES = 1_000;
 
 interface Calls {
