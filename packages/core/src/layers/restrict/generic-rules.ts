@@ -398,7 +398,7 @@ function* listing(target: FileSystem, path: string, isForgiving: boolean): CallS
   }
 }
 
-/** Reports whether the flags of `open` end with `+` or have the option `read`, so that the right to read is checked too. */
+/** Reports whether `open` also asks to read, by flags that end with `+` or the option `read`. */
 function readsToo(flags: unknown): boolean {
   if (typeof flags !== 'object' || flags === null) return String(flags).endsWith('+');
   return (flags as OpenHow).read === true;
