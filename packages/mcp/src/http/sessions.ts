@@ -22,8 +22,9 @@ interface Session {
 }
 
 /**
- * Sessions of clients that use a revision of the protocol with a handshake. Only in a session can the server ask such a
- * client to show a form, and notify it of changes. A client whose session has ended gets 404, as the protocol says.
+ * Sessions of clients that use a revision of the protocol with a handshake. Over HTTP, the server can ask such a client
+ * to show a form, and notify it of changes, in a session only. A client whose session has ended gets 404, as the protocol
+ * says.
  */
 export class Sessions {
   readonly #factory: McpServerFactory;
