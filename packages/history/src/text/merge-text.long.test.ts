@@ -62,18 +62,43 @@ function mergedByGit(cases: readonly Triple[]): { texts: string[]; conflicts: Se
   return { texts, conflicts: new Set(names.map((name) => Number(name.slice(1)))) };
 }
 
+/** Counts the triples for which git and `mergeText` disagree, and those in conflict. */
+function compareWithGit(cases: readonly Triple[]): {
+  otherVerdict: number;
+  otherBytes: number;
+  conflicts: Set<number>;
+} {
+  const { texts, conflicts } = mergedByGit(cases);
+  let otherVerdict = 0;
+  let otherBytes = 0;
+  for (const [i, { base, ours, theirs }] of cases.entries()) {
+    const merged = mergeText(bytes(base), bytes(ours), bytes(theirs), { labels: { ours: 'ours', theirs: 'theirs' } });
+    if (merged.conflicts > 0 !== conflicts.has(i)) otherVerdict += 1;
+    else if (text(merged.bytes) !== texts[i]) otherBytes += 1;
+  }
+  return { otherVerdict, otherBytes, conflicts };
+}
+
 describe('mergeText()', () => {
+  it.each([64, 65, 66])('agrees with git merge on two lines that each occur %i times', (count) => {
+    const base = Array.from({ length: count }, () => ['p', 'q']).flat();
+    const edit = fc.tuple(fc.nat(2 * count - 1), fc.nat(3), fc.array(fc.constantFrom('x', 'y'), { maxLength: 1 }));
+    const side = fc.array(edit, { minLength: 1, maxLength: 3 }).map((edits) => {
+      const lines = [...base];
+      for (const [at, removed, added] of edits) lines.splice(at, removed, ...added);
+      return `${lines.join('\n')}\n`;
+    });
+    const triple = fc.record({ base: fc.constant(`${base.join('\n')}\n`), ours: side, theirs: side });
+    expect(compareWithGit(fc.sample(triple, { numRuns: 200, seed: 3 }))).toMatchObject({
+      otherVerdict: 0,
+      otherBytes: 0,
+    });
+  });
+
   it('agrees with git merge on generated triples, byte for byte', () => {
     const cases = fc.sample(triples, { numRuns: Number(process.env.MERGES ?? 3_000), seed: 7 });
-    const { texts, conflicts } = mergedByGit(cases);
-    let otherVerdict = 0;
-    let otherBytes = 0;
-    for (const [i, { base, ours, theirs }] of cases.entries()) {
-      const merged = mergeText(bytes(base), bytes(ours), bytes(theirs), { labels: { ours: 'ours', theirs: 'theirs' } });
-      if (merged.conflicts > 0 !== conflicts.has(i)) otherVerdict += 1;
-      else if (text(merged.bytes) !== texts[i]) otherBytes += 1;
-    }
-    expect({ otherVerdict, otherBytes }).toEqual({ otherVerdict: 0, otherBytes: 0 });
+    const { conflicts, ...others } = compareWithGit(cases);
+    expect(others).toEqual({ otherVerdict: 0, otherBytes: 0 });
     expect(conflicts.size).toBeGreaterThan(cases.length / 10);
     expect(conflicts.size).toBeLessThan(cases.length * 0.9);
   }, 120_000);
