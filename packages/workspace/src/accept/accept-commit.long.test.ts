@@ -100,6 +100,17 @@ describe('an accept as a branch', () => {
     });
   });
 
+  it('commits the content of a file whose mode it changes, also where the person has other edits', async () => {
+    const repository = directories.repository({ 'a.txt': 'A\n' });
+    fill(repository, { 'a.txt': 'B\n' });
+    await withAttempt(repository, async (attempt) => {
+      await attempt.fileSystem.writeFile('/a.txt', 'A\n');
+      await attempt.fileSystem.chmod('/a.txt', 0o755);
+      expect(await attempt.accept({ as: 'branch' })).toMatchObject({ success: true });
+      expect(directories.git(repository, 'cat-file', 'blob', 'calm-otter:a.txt')).toBe('A\n');
+    });
+  });
+
   it('stores the line ends that the attributes ask for', async () => {
     const repository = directories.repository({ '.gitattributes': '*.txt text eol=crlf\n', 'a.txt': 'one\r\ntwo\r\n' });
     await withAttempt(repository, async (attempt) => {

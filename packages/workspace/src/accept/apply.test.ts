@@ -109,6 +109,18 @@ describe('an accept by apply', () => {
     expect(statSync(join(disk, 'run')).mode & 0o777).toBe(0o755);
   });
 
+  it('takes the mode of a file whose content both changed to the same', async () => {
+    const disk = directories.directory(FILES);
+    const { accept } = await attemptOn(disk, (at) => {
+      fill(at, { run: 'both\n' });
+      chmodSync(join(at, 'run'), 0o755);
+    });
+    fill(disk, { run: 'both\n' });
+    expect(await accept()).toMatchObject({ success: true, writes: [{ path: '/run' }] });
+    expect(read(disk, 'run')).toBe('both\n');
+    expect(statSync(join(disk, 'run')).mode & 0o777).toBe(0o755);
+  });
+
   it('carries what the person changed along with a moved directory, and leaves their new files at the old path', async () => {
     const disk = directories.directory(FILES);
     const moves = { '/moved': '/b', '/moved/c.txt': '/b/c.txt', '/moved/d.txt': '/b/d.txt' };
