@@ -96,6 +96,8 @@ it.each([
   [{ ttlMs: Number.POSITIVE_INFINITY }, RangeError],
   [{ details: { run: () => 1 } }, TypeError],
   [{ details: 1n }, TypeError],
+  [{ details: { at: new Date(0) } }, TypeError],
+  [{ details: new Map([['a', 1]]) }, TypeError],
   [{ details: Number.NaN }, TypeError],
   [{ other: 1 }, TypeError],
 ])('request() refuses %o', async (wrong, kind) => {

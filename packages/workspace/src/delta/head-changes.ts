@@ -20,7 +20,7 @@ export interface InodeChange {
 }
 
 export interface HeadChanges {
-  /** Parents first, siblings by UTF-8 bytes; then those that {@link withLinkedNames} adds. */
+  /** Parents first, siblings by UTF-8 bytes; then those that {@link withUnchangedNames} adds. */
   readonly entries: readonly EntryChange[];
   readonly inodes: readonly InodeChange[];
 }
@@ -80,7 +80,7 @@ function withoutNames({ node, ...entry }: DeltaEntry): DeltaEntry {
  * may let such a name begin from another state of the disk, or make it a file of its own. An undo or redo then restores
  * the entry that belongs to the restored content.
  */
-export function withLinkedNames({ entries, inodes }: HeadChanges, before: Head, after: Head): HeadChanges {
+export function withUnchangedNames({ entries, inodes }: HeadChanges, before: Head, after: Head): HeadChanges {
   const ids = new Set(inodes.map(({ id }) => id));
   const found: EntryChange[] = [];
   const visit = (above: string, { names = NO_NAMES }: DeltaNode): void => {

@@ -3,7 +3,7 @@ import { getMany } from '@scratchfs/core/internal';
 import type { AcceptRecord } from '../accept/accept-record.js';
 import type { Head } from '../delta/delta-node.js';
 import { decodeHead, type EncodedHead, encodeHead } from '../delta/encode.js';
-import { applyChanges, changesBetween, withLinkedNames } from '../delta/head-changes.js';
+import { applyChanges, changesBetween, withUnchangedNames } from '../delta/head-changes.js';
 import { WorkspaceError } from '../errors.js';
 import type { Operation, OperationChange } from '../operation.js';
 import { createTogether, type StoredTogether } from './create-together.js';
@@ -149,7 +149,12 @@ export class OperationLog {
       ...(target !== undefined && { target }),
       ...(tool === 'accept' && accept !== undefined && { as: accept.as }),
     };
-    const record: OperationRecord = { operation, batch, changes: withLinkedNames(changes, before.head, head), accept };
+    const record: OperationRecord = {
+      operation,
+      batch,
+      changes: withUnchangedNames(changes, before.head, head),
+      accept,
+    };
     if (batch !== undefined) this.#batches.set(batch, operation.id);
     const path = this.#path(operation.id);
     const present = await createTogether(this.#store, { path, content: encodeRecord(record) }, stored, options);
