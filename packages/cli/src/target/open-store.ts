@@ -153,7 +153,10 @@ async function openPath(path: string, name: string, access: Access): Promise<Sto
   return { fileSystem, isSnapshot: false, save: async () => {}, close: () => fileSystem.close() };
 }
 
-/** Returns a URL with `***` in place of its password. */
+/**
+ * Hides the password in a URL, also one with characters that should have been encoded. A number after the host that ends
+ * there or is followed by `/`, `?` or `#` is a port, as for `URL`.
+ */
 export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*):[^/?#@]*@/i, '$1:***@');
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:]*):(?!\d*(?:[/?#]|$)).*@/is, '$1:***@');
 }

@@ -9,7 +9,7 @@ interface Failure {
 /** Names of errors about credentials: of their providers, of signing, of stores. */
 const CREDENTIAL_NAMES = /credential|token|provider|auth|sign|accesskey/i;
 /** Parts of messages that may quote credentials, or the command that prints them. */
-const MAY_QUOTE = /credential|token|authorization|secret|password|command|\bsig=|:\/\/[^/]*@/i;
+const MAY_QUOTE = /credential|token|authorization|secret|password|command|\bsig=|:\/\/\S*@/i;
 /** Fields of errors of a command or a credentials provider. */
 const PROVIDER_FIELDS = ['tryNextLink', 'cmd', 'spawnargs'];
 

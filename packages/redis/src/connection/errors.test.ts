@@ -12,6 +12,14 @@ describe('toStorageError()', () => {
     expect(shown.retryable).toBe(false);
   });
 
+  it.each(['u:secret@h', 'u:se@secret@h', 'u:se/secret@h', 'u:se?secret#se:secret@h', ':secret@h', 'u@v:secret@h'])(
+    'shows no password of redis://%s',
+    (address) => {
+      const { cause } = toStorageError(new Error(`Cannot connect to redis://${address}:1/0 now, or to redis://h2:1/0`));
+      expect((cause as Error).message).toBe('Cannot connect to redis://h:1/0 now, or to redis://h2:1/0');
+    },
+  );
+
   it('derives the kind from the reply', () => {
     const kind = (message: string): string => toStorageError(new Error(message)).kind;
     expect(kind('SCRATCHFS LOST object 5 is gone script: abc')).toBe('lost');

@@ -91,7 +91,7 @@ function plainCause(error: unknown): Error | undefined {
   return plain;
 }
 
-/** Removes user and password from URLs in a text, if they are encoded: without `@`, `/` and spaces. */
+/** Removes user and password from URLs in a text. They may contain `@` and `/`, but no white space. */
 export function withoutCredentials(text: string): string {
-  return text.replace(/(\w+:\/\/)[^@\s/]*@/g, '$1');
+  return text.replace(/(\w+:\/\/)\S*@/g, '$1');
 }

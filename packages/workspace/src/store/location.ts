@@ -47,9 +47,12 @@ export function exists({ path }: StoreLocation): boolean {
   }
 }
 
-/** Hides the password in a URL. */
+/**
+ * Hides the password in a URL, also one with characters that should have been encoded. A number after the host that ends
+ * there or is followed by `/`, `?` or `#` is a port, as for `URL`.
+ */
 export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z0-9+.-]+:\/\/[^/@:]*:)[^/]*@/i, '$1***@');
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:]*):(?!\d*(?:[/?#]|$)).*@/is, '$1:***@');
 }
 
 /** Reports whether two directories of the disk, which need not exist, are the same or one lies in the other. */

@@ -134,8 +134,11 @@ describe('opening', () => {
   });
 
   it('does not show a password in a URL', () => {
-    expect(withoutPassword('redis://user:se@cret@host:1/0')).toBe('redis://user:***@host:1/0');
-    expect(withoutPassword('s3://bucket/a:b@c')).toBe('s3://bucket/a:b@c');
+    for (const password of ['secret', 'se@cret', 'se/cret', 'se?cr#et', '123'])
+      expect(withoutPassword(`redis://user:${password}@host:1/0`)).toBe('redis://user:***@host:1/0');
+    expect(withoutPassword('redis://us@er:secret@host:1/0')).toBe('redis://us@er:***@host:1/0');
+    for (const url of ['s3://bucket/a:b@c', 'redis://host:6379/0?namespace=a@b', 'redis://user@host:1?namespace=a@b'])
+      expect(withoutPassword(url)).toBe(url);
   });
 });
 
