@@ -107,7 +107,7 @@ describe('SqliteStorage', () => {
     await expect(closed).rejects.toMatchObject({ kind: 'lost', message: /does not exist, and create is false/ });
     expect(existsSync(path)).toBe(false);
     const other = openFile(path);
-    other.exec('CREATE TABLE mine (x)');
+    other.exec('CREATE TABLE mine (x); CREATE TABLE scratchfs_notes (x); CREATE TABLE scratchfsXformat (x)');
     other.close();
     const { mtimeMs, size } = statSync(path);
     expect(await SqliteStorage.list(path)).toEqual([]);

@@ -267,7 +267,9 @@ function prepareDatabase(db: SqliteDatabase): void {
 }
 
 function hasTables(db: SqliteDatabase): boolean {
-  return db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'scratchfs_%'").all().length > 0;
+  return (
+    db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'scratchfs_format'").all().length > 0
+  );
 }
 
 /** Returns a function that checks the file of a database. A check takes a few microseconds. */
