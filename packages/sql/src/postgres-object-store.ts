@@ -102,19 +102,22 @@ export class PostgresObjectStore implements ObjectStore {
     let isStopped = false;
     let stopListening: (() => void) | undefined;
     const notified = (payload: string | undefined): void => {
-      if (payload === undefined || payload === this.#name) changed();
+      if (!isStopped && (payload === undefined || payload === this.#name)) changed();
     };
     const listen = async (): Promise<void> => {
       while (!isStopped) {
         try {
           const { listen } = await this.#connection();
-          if (listen !== undefined) {
+          if (listen !== undefined && !isStopped) {
             await new Promise<void>((resolve, reject) => {
               listen(CHANNEL, notified, resolve).then((stop) => {
-                if (isStopped) stop();
-                else stopListening = stop;
+                stopListening = () => {
+                  stop();
+                  resolve();
+                };
+                if (isStopped) stopListening();
                 // There may have been changes before it listened.
-                changed();
+                else changed();
               }, reject);
             });
           }
@@ -125,6 +128,7 @@ export class PostgresObjectStore implements ObjectStore {
             return;
           }
         }
+        if (isStopped) return;
         await pause(LOOK_INTERVAL_MS);
         if (!isStopped) changed();
       }
