@@ -193,7 +193,7 @@ export interface StreamPosition {
 export class Connection {
   readonly #link: ServerLink;
   readonly #timeoutMs: number;
-  /** Functions that reject the requests in flight. */
+  /** Functions that reject the requests in flight, and those that wait for the link. */
   readonly #inFlight = new Set<() => void>();
   #closed = false;
 
@@ -213,8 +213,13 @@ export class Connection {
    */
   whenReady(): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closedError());
-    return this.#link.whenReady()?.catch((error: unknown) => {
-      throw this.#closed ? closedError() : error;
+    const ready = this.#link.whenReady();
+    if (ready === undefined) return undefined;
+    return new Promise((resolve, reject) => {
+      const close = (): void => reject(closedError());
+      this.#inFlight.add(close);
+      // The link may be shared: then it goes on connecting when this connection is closed.
+      ready.finally(() => this.#inFlight.delete(close)).then(resolve, reject);
     });
   }
 
