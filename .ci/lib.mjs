@@ -33,13 +33,20 @@ let usedBefore = cpuSeconds();
  */
 export function run(command, args, { env = {}, cwd = root, quiet = false, stdout = 'inherit', timeoutMs = 0 } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...process.env, ...env },
-      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', stdout, 'inherit'],
-      detached: process.platform !== 'win32',
-      shell: process.platform === 'win32',
-    });
+    let child;
+    try {
+      child = spawn(command, args, {
+        cwd,
+        env: { ...process.env, ...env },
+        stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', stdout, 'inherit'],
+        detached: process.platform !== 'win32',
+        shell: process.platform === 'win32',
+      });
+    } catch (error) {
+      if (!quiet) console.error(String(error));
+      resolve({ code: 127, output: String(error), cpu: undefined });
+      return;
+    }
     running.add(child);
     let output = '';
     let late = false;

@@ -9,7 +9,7 @@ import { installWithApt, run } from './lib.mjs';
 const [name, program, option, purpose] = process.argv.slice(2);
 
 async function version() {
-  const { code, output } = await run(program, [option], { quiet: true }).catch(() => ({ code: 1, output: '' }));
+  const { code, output } = await run(program, [option], { quiet: true });
   return code === 0 ? output.trim() : undefined;
 }
 

@@ -58,9 +58,11 @@ describe('npm test', () => {
       { name: 'a', run: node('process.exit(3)') },
       { name: 'b', report: writes({ passed: 3, failed: 0, skipped: 0 }, 1) },
       { name: 'c', run: ['no-such-tool'] },
-      { name: 'd', report: writes({ passed: 1, failed: 0, skipped: 0 }) },
+      // spawn() throws for NUL in an argument.
+      { name: 'd', run: node('\0') },
+      { name: 'e', report: writes({ passed: 1, failed: 0, skipped: 0 }) },
     ];
-    expect(runFake(steps)).toEqual({ last: '4 passed, 3 failed, 0 skipped', code: 1 });
+    expect(runFake(steps)).toEqual({ last: '4 passed, 4 failed, 0 skipped', code: 1 });
   });
 
   it('counts a step without a report, or with no test in it, as a failure', () => {
