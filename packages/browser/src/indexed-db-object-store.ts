@@ -7,7 +7,10 @@ import { PrivateFiles } from './private-files.js';
 const NAMES_PER_PAGE = 1_000;
 /** Greatest size of an object if all lie in IndexedDB, which reads whole values only: a range costs as much as all. */
 const MAX_VALUE_BYTES = 2 ** 20;
-/** Value of an object whose bytes lie in a private file. It is stored once the file is complete; until then, no client reads the file. */
+/**
+ * Value of an object whose bytes lie in a private file. It is stored once the file is complete; until then, no client
+ * reads the file.
+ */
 const IN_FILE = true;
 /** Greater than every character of a name. */
 const LAST = '~';
@@ -25,7 +28,7 @@ export class IndexedDbObjectStore implements ObjectStore {
   readonly #files: PrivateFiles;
   readonly #minFileBytes: number;
   readonly #writing: IDBTransactionOptions;
-  readonly #watchers = new Set<() => void>();
+  readonly #watchers = new Set<{ readonly changed: () => void }>();
   /** Name of the `BroadcastChannel` on which clients tell each other that the head has changed. */
   readonly #channelName: string;
   #channel: BroadcastChannel | undefined;
@@ -99,10 +102,11 @@ export class IndexedDbObjectStore implements ObjectStore {
     // A separate channel, because a channel does not receive the messages that it sends itself.
     const channel = new BroadcastChannel(this.#channelName);
     channel.onmessage = changed;
-    this.#watchers.add(changed);
+    const watcher = { changed };
+    this.#watchers.add(watcher);
     return () => {
       channel.close();
-      this.#watchers.delete(changed);
+      this.#watchers.delete(watcher);
     };
   }
 
@@ -162,7 +166,7 @@ export class IndexedDbObjectStore implements ObjectStore {
   }
 
   #changed(): void {
-    for (const changed of [...this.#watchers]) changed();
+    for (const { changed } of [...this.#watchers]) changed();
   }
 
   /** Returns the result of a request; undefined if the database does not exist. */

@@ -11,7 +11,7 @@ import {
   storageSuite,
   workingCopySuite,
 } from '@scratchfs/testkit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { IndexedDbObjectStore } from './indexed-db-object-store.js';
 import { IndexedDbStorage } from './indexed-db-storage.js';
 import type { IndexedDbStorageOptions } from './options.js';
@@ -196,3 +196,19 @@ function settled(request: IDBOpenDBRequest): Promise<string> {
     for (const kind of ['success', 'error', 'blocked']) request.addEventListener(kind, () => resolve(kind));
   });
 }
+
+it('tells of a lost connection if one of two watches with the same function is ended', async () => {
+  const database = newName();
+  const store = new IndexedDbObjectStore(database, 'main', false);
+  await store.swapHead(new Uint8Array([1]), undefined);
+  const changed = vi.fn();
+  const [first, second] = [store.watch(changed), store.watch(changed)];
+  first();
+  const deleted = indexedDB.deleteDatabase(database);
+  await new Promise((resolve) => {
+    deleted.onsuccess = resolve;
+  });
+  expect(changed).toHaveBeenCalledTimes(1);
+  second();
+  await store.close();
+});

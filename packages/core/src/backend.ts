@@ -389,7 +389,8 @@ export interface Backend {
    * this client's batches are passed before `commit` returns, unless the connection for notifications is down. A
    * restored state, or events that may have been missed, are reported as `reset`. If nothing can be reported any more,
    * `fail` is called once, after all reports and never before this call returns; watchers then end with its error. The
-   * returned function ends the reports. Present if `sharedWatch` is declared.
+   * returned function ends the reports of this call, not those of another call with the same functions. Present if
+   * `sharedWatch` is declared.
    */
   watch?(tell: (changes: readonly Announcement[]) => void, fail: (error: unknown) => void): () => void;
   /** Deletes the filesystem with its checkpoints and forks. It may be called again after a failure. */

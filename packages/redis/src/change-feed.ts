@@ -26,7 +26,7 @@ const MAX_RETRY_PAUSE_MS = 1_000;
  * watched. The entries have consecutive numbers, so a gap shows that changes were missed.
  */
 export class ChangeFeed {
-  readonly #listeners = new Map<Listener, OnFailure>();
+  readonly #listeners = new Set<{ readonly listener: Listener; readonly onFailure: OnFailure }>();
   #reader: StreamReader | undefined;
 
   constructor(
@@ -40,13 +40,14 @@ export class ChangeFeed {
    * @param onFailure called at most once; the listener receives nothing after it
    */
   listen(listener: Listener, onFailure: OnFailure): () => void {
-    this.#listeners.set(listener, onFailure);
+    const entry = { listener, onFailure };
+    this.#listeners.add(entry);
     const deliver: Listener = (changes) => {
-      for (const one of [...this.#listeners.keys()]) one(changes);
+      for (const one of [...this.#listeners]) one.listener(changes);
     };
     this.#reader ??= new StreamReader(this.session, this.field, this.subscribe, deliver, (error) => this.#fail(error));
     return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.close();
+      if (this.#listeners.delete(entry) && this.#listeners.size === 0) this.close();
     };
   }
 
@@ -70,9 +71,9 @@ export class ChangeFeed {
 
   #fail(error: unknown): void {
     this.close();
-    const listeners = [...this.#listeners.values()];
+    const listeners = [...this.#listeners];
     this.#listeners.clear();
-    for (const onFailure of listeners) onFailure(error);
+    for (const { onFailure } of listeners) onFailure(error);
   }
 
   close(): void {

@@ -133,9 +133,9 @@ export interface ObjectStore {
   ): Promise<string | undefined>;
   /**
    * Calls `changed` soon after any client has replaced the head, this one included, and possibly more often: the head
-   * is read then. Calls `fail` once if it can no longer report changes. The returned function ends the reports. With
-   * this method, watchers also get the changes of other clients, as the event `overflow`; without it, only those of
-   * their own client.
+   * is read then. Calls `fail` once if it can no longer report changes. The returned function ends the reports of
+   * this call, not those of another call with the same functions. With this method, watchers also get the changes of
+   * other clients, as the event `overflow`; without it, only those of their own client.
    */
   watch?(changed: () => void, fail: (error: unknown) => void): () => void;
   /**

@@ -402,6 +402,19 @@ const MISTAKES: Readonly<Record<string, Spoil>> = {
         return () => {};
       },
     }),
+  'ends all watches with the same function together': (store) => {
+    const stops = new Map<() => void, (() => void)[]>();
+    return alteredStore(store, {
+      watch: (changed, fail) => {
+        const all = stops.get(changed) ?? [];
+        stops.set(changed, all);
+        all.push(store.watch?.(changed, fail) ?? (() => {}));
+        return () => {
+          for (const stop of all) stop();
+        };
+      },
+    });
+  },
   'does not delete its head': (store) => alteredStore(store, { deleteHead: async () => {} }),
   'deletes its objects with its head': (store) =>
     alteredStore(store, {

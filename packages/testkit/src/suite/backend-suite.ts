@@ -30,7 +30,7 @@ const LATER: Metadata = { ...META, mode: 0o600, mtime: 21, ctime: 31 };
 
 /**
  * Tests that every adapter must pass: loads, atomic commits with checks, limits and operation ids, and, if the backend
- * has them, stored limits, checkpoints and forks.
+ * has them, stored limits, checkpoints, forks and watches.
  */
 export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOptions): void {
   const add = (title: string, run: (client: Client) => Promise<void>): void => {
@@ -51,6 +51,7 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
     test.describe('stored limits', () => storedLimitCases((title, run) => add(title, ({ backend }) => run(backend))));
     test.describe('operation ids', () => outcomeCases(add));
     test.describe('checkpoint store and forks', () => checkpointStoreCases(add));
+    test.describe('watching', () => watchCases(add));
   });
 }
 
@@ -560,6 +561,40 @@ function outcomeCases(add: AddBackend): void {
       ok(error instanceof Error, 'a late arrival is refused');
     }
     equal(await client.dump(), before);
+  });
+}
+
+function watchCases(add: AddBackend): void {
+  add('a function that is passed twice is called for each watch that has not ended', async (client) => {
+    const { backend } = client;
+    if (backend.watch === undefined) return;
+    let calls = 0;
+    const tell = (): void => {
+      calls += 1;
+    };
+    const failures: unknown[] = [];
+    const fail = (error: unknown): void => void failures.push(error);
+    const [first, second] = [backend.watch(tell, fail), backend.watch(tell, fail)];
+    try {
+      await client.node('/');
+      const callsOf = async (path: string): Promise<number> => {
+        const before = calls;
+        const batch = { operationId: client.operation(), checks: [], writes: [client.file(path)], limits: {} };
+        equal((await backend.commit({ ...batch, changes: [{ type: 'create', path }] })).kind, 'ok');
+        return calls - before;
+      };
+      equal(await callsOf('/both'), 2, 'calls for two watches');
+      first();
+      equal(await callsOf('/one'), 1, 'calls for the second watch');
+      first();
+      equal(await callsOf('/same'), 1, 'calls after the first watch was ended again');
+      second();
+      equal(await callsOf('/none'), 0, 'calls after both');
+      equal(failures, [], 'failures');
+    } finally {
+      first();
+      second();
+    }
   });
 }
 

@@ -67,7 +67,7 @@ describe('objectStoreSuite', () => {
       return test;
     };
     const [all, none] = [suiteOf(['deleteHead', 'commit', 'watch']), suiteOf([])];
-    expect(all.tests.length - none.tests.length).toBe(7);
+    expect(all.tests.length - none.tests.length).toBe(8);
     for (const methods of [[], ['commit', 'watch']] as const) {
       const results = await suiteOf(methods).run({ stopAtFirst: true });
       expect(results.map(({ error }) => String(error))).toEqual([expect.stringContaining('option `methods`')]);

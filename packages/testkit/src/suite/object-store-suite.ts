@@ -526,6 +526,27 @@ function watchCases(add: AddStore, hasCommit: boolean, timeoutMs: number): void 
       stop();
     }
   });
+  add('goes on if one of two watches with the same function is ended', async (store, place) => {
+    const other = await place.open();
+    let changes = 0;
+    const changed = (): void => {
+      changes += 1;
+    };
+    const failures: unknown[] = [];
+    const failed = (error: unknown): void => void failures.push(error);
+    const stops = [store.watch?.(changed, failed), store.watch?.(changed, failed)];
+    try {
+      stops[0]?.();
+      const first = await swap(other, bytesOf(30, 1), undefined);
+      await until(() => changes > 0, timeoutMs);
+      const before = changes;
+      await swap(other, bytesOf(30, 2), first);
+      await until(() => changes > before, timeoutMs);
+      equal(failures, [], 'failures');
+    } finally {
+      for (const stop of stops) stop?.();
+    }
+  });
 }
 
 function raceCases(add: AddStore, hasCommit: boolean): void {
