@@ -1,5 +1,5 @@
 import { type CallOptions, type FileSystem, isFsError, quote } from '@scratchfs/core';
-import { checkInteger, checkOptions } from '@scratchfs/core/internal';
+import { checkInteger, checkOptions, checkPlainObject } from '@scratchfs/core/internal';
 import { WorkspaceError } from './errors.js';
 import { createRecord, readRecord } from './store/records.js';
 import type { Approval, Approvals } from './workspace-types.js';
@@ -217,6 +217,8 @@ function write(value: unknown, depth: number): string {
   if (typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value))) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${Array.from(value, (item) => write(item, depth + 1)).join()}]`;
   if (typeof value === 'object') {
+    // The fields of a Date or a Map do not tell it from another one.
+    checkPlainObject(value, 'An object in details');
     const fields = Object.entries(value).filter(([, item]) => item !== undefined);
     fields.sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${fields.map(([key, item]) => `${JSON.stringify(key)}:${write(item, depth + 1)}`).join()}}`;

@@ -74,7 +74,8 @@ class Landmarks {
   find(): Landmark | 'too frequent' | undefined {
     const { bStart, bEnd } = this.range;
     for (let j = bStart; j < bEnd; ) j = this.#try(j);
-    return this.#best === undefined && this.#hasCommon ? 'too frequent' : this.#best;
+    // git gives up on a line that occurs once too often, even if it has found a landmark around it.
+    return this.#hasCommon && this.#rarest > MAX_OCCURRENCES ? 'too frequent' : this.#best;
   }
 
   /** Tries all counterparts of a line on the right and returns the next line to try. */

@@ -30,7 +30,7 @@ export async function mergeEntry(base: Side, disk: Side, attempt: Side): Promise
   if (a.kind !== b.kind) return { conflict: o === null ? 'exists' : 'kind' };
   const mode = mergeModes(o, a, b);
   if (mode === undefined) return { conflict: 'mode' };
-  if (sameContent(a, b)) return { state: { ...a, mode } };
+  if (sameContent(a, b)) return withContent({ ...a, mode }, disk);
   if (o === null) return { conflict: 'exists' };
   if (sameContent(o, a)) return withContent({ ...b, mode }, attempt);
   if (sameContent(o, b)) return withContent({ ...a, mode }, disk);
