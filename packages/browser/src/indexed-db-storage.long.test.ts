@@ -11,7 +11,7 @@ import {
   storageSuite,
   workingCopySuite,
 } from '@scratchfs/testkit';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { IndexedDbObjectStore } from './indexed-db-object-store.js';
 import { IndexedDbStorage } from './indexed-db-storage.js';
 import type { IndexedDbStorageOptions } from './options.js';
@@ -176,12 +176,30 @@ describe('IndexedDbStorage in an origin', () => {
     });
   });
 
+  it.each(['UnknownError', 'SecurityError'])(
+    'is collected and destroyed where getDirectory() fails with an %s',
+    async (name) => {
+      const getDirectory = () => Promise.reject(new DOMException('not in a private window', name));
+      vi.stubGlobal('navigator', { storage: { getDirectory } });
+      onTestFinished(() => void vi.unstubAllGlobals());
+      const place = { database: `private ${name}` };
+      const storage = new IndexedDbStorage('one', place);
+      const fs = await openFileSystem(storage);
+      for (const text of ['1', '2']) await fs.writeFile('/a', text.repeat(100_000));
+      expect((await storage.collectGarbage()).deleted).toBeGreaterThan(0);
+      expect(await fs.readText('/a')).toBe('2'.repeat(100_000));
+      await storage.destroy();
+      expect(await IndexedDbStorage.list(place)).toEqual([]);
+    },
+  );
+
   it.each([
     ['../x', {}, /cannot be the name/],
     ['A', {}, /cannot be the name/],
     [5, {}, /name must be a text/],
     ['x', { durability: 'maybe' }, /must be "fsync" or "process"/],
     ['x', { database: '' }, /database must be a text/],
+    ['x', { database: 'half \ud83d' }, /database must be a text, not empty and without single surrogates/],
     ['x', { databse: 'x' }, /databse/],
     ['x', { contents: 'files' }, /contents must be "database" or "opfs"/],
     ['x', { contents: 'opfs' }, /Only dedicated workers can write private files: use contents "opfs" in a worker/],

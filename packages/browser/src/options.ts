@@ -71,6 +71,8 @@ export function parsePlace(place: IndexedDbPlace | undefined): string {
 
 function checkDatabase(database: unknown): string {
   if (database === undefined) return 'scratchfs';
-  if (typeof database !== 'string' || database === '') throw new TypeError('database must be a text, and not empty');
+  // A single surrogate cannot be encoded in the name of a folder.
+  if (typeof database !== 'string' || database === '' || /\p{Surrogate}/u.test(database))
+    throw new TypeError('database must be a text, not empty and without single surrogates');
   return database;
 }

@@ -93,12 +93,17 @@ export class PrivateFiles {
   }
 }
 
+/** Returns the folder of the origin. @throws StorageError `denied` if there are no private files here */
 async function rootFolder(): Promise<FileSystemDirectoryHandle> {
-  // Pages of origins that are not secure have IndexedDB only.
   const { storage } = globalThis.navigator ?? {};
   if (storage?.getDirectory === undefined)
     throw new StorageError('denied', 'There are no private files here: use https or localhost');
-  return storage.getDirectory();
+  try {
+    return await storage.getDirectory();
+  } catch (cause) {
+    // In a private window, IndexedDB works, but this is a SecurityError in Firefox and an UnknownError in Safari.
+    throw new StorageError('denied', `There are no private files here: ${cause}`, { cause });
+  }
 }
 
 /** Returns the result of `work`, or undefined if a file or folder is missing, or for an error of the kind `ignored`. */
