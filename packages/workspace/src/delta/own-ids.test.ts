@@ -27,3 +27,26 @@ it('an id shows with a suffix exactly while a changed node has it, however many 
   }
   expect(wrong).toEqual([]);
 });
+
+it('heads made from one head keep their own ids, and so does that head', () => {
+  const shown = new ShownIds();
+  const before = new Map<string, DeltaEntry>();
+  for (let i = 0; i < 70; i++) before.set(`${i}`, { node: { id: `id-${i}`, kind: 'file', version: '' } });
+  const base = headWith(before);
+  shown.follow(base);
+  const branches = ['a', 'b'].map((name) => {
+    const names = new Map(before);
+    names.delete('0');
+    const removed = headWith(names);
+    const added = headWith(new Map(names).set(name, { node: { id: name, kind: 'file', version: '' } }));
+    const empty = headWith(new Map());
+    for (const head of [removed, added, base, empty, base]) shown.follow(head);
+    return [removed, added, empty];
+  });
+  const idsIn = (head: Head): string => ['id-0', 'id-1', 'a', 'b'].map((id) => shownId(head, id)).join(' ');
+  expect(idsIn(base)).toBe('id-0~ id-1~ a b');
+  expect(branches.map((heads) => heads.map(idsIn))).toEqual([
+    ['id-0 id-1~ a b', 'id-0 id-1~ a~ b', 'id-0 id-1 a b'],
+    ['id-0 id-1~ a b', 'id-0 id-1~ a b~', 'id-0 id-1 a b'],
+  ]);
+});
