@@ -90,7 +90,7 @@ export interface Hunk {
 export interface PathDiff {
   readonly path: string;
   readonly type: 'added' | 'removed' | 'changed' | 'moved';
-  /** Old path of a moved entry. */
+  /** Old path of a moved entry. A file that differs from the disk has one only if an accept removes it along with the move. */
   readonly from?: string | undefined;
   readonly before: EntryState | null;
   readonly after: EntryState | null;

@@ -1,5 +1,6 @@
 import { linkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Directories, fill } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
@@ -31,7 +32,7 @@ describe('attempt.diff()', () => {
       await attempt.fileSystem.writeFile(`/${to}`, 'agent\n');
       const { paths } = await attempt.diff({ hunks: true });
       expect(paths.find(({ path }) => path === '/c')).toMatchObject({ type: 'changed' });
-      const hunks = paths.flatMap((path) => path.hunks);
+      const hunks = paths.flatMap(({ after, hunks }) => (after === null ? [] : hunks));
       expect(hunks).toHaveLength(2);
       for (const { id } of hunks)
         expect((await attempt.accept({ hunks: [id], dryRun: true })).accepted).toEqual(
@@ -39,6 +40,44 @@ describe('attempt.diff()', () => {
         );
     },
   );
+
+  it.each<[string, (fs: FileSystem) => Promise<void>, string[]]>([
+    ['has several names and replaced another file', (fs) => fs.rename('/a', '/b'), ['removed /a', 'changed /b']],
+    [
+      'changed places with another one',
+      async (fs) => {
+        await fs.rename('/b', '/t');
+        await fs.rename('/d', '/b');
+        await fs.rename('/t', '/d');
+      },
+      ['changed /b', 'changed /d'],
+    ],
+    [
+      'left a path at which another one was written',
+      async (fs) => {
+        await fs.rename('/b', '/new');
+        await fs.writeFile('/b', 'agent\n');
+      },
+      ['changed /b', 'added /new'],
+    ],
+    [
+      'has one name and replaced another file',
+      (fs) => fs.writeFile('/b', 'agent\n').then(() => fs.rename('/b', '/d')),
+      ['moved /d'],
+    ],
+  ])('shows a file as moved only if an accept takes its old path along: one that %s', async (_, move, shown) => {
+    const disk = directories.directory({ a: 'a\n', b: 'b\n', d: 'd\n' });
+    linkSync(join(disk, 'a'), join(disk, 'c'));
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await move(attempt.fileSystem);
+    const { paths } = await attempt.diff({ hunks: true });
+    expect(paths.map(({ type, path }) => `${type} ${path}`)).toEqual(shown);
+    for (const { path, from, hunks } of paths)
+      expect((await attempt.accept({ hunks: hunks.map(({ id }) => id), dryRun: true })).accepted).toEqual(
+        from === undefined ? [path] : [from, path],
+      );
+  });
 
   it('shows a moved directory as moved after the undo of its accept too', async () => {
     const disk = directories.directory({ 'c/f': 'old\n' });

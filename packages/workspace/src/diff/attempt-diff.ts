@@ -32,13 +32,15 @@ export async function attemptDiff(
 ): Promise<PathDiff[]> {
   const untouched: Head = { root: { ...after.root, version: 'disk', names: NO_NAMES }, inodes: new Map() };
   const from = before ?? untouched;
-  const described = describeChanges(changesBetween(from, after), from, after);
+  const all = describeChanges(changesBetween(from, after), from, after);
+  // As in an accept, a moved file is compared with what it was at its old path.
+  const moves = before === undefined ? movedFiles(after, all) : new Map<string, Base>();
+  // With other files, an accept does not take the removal of their old path along, so they do not count as moved.
+  const described = before === undefined ? all.map((one) => (isFile(one) ? { ...one, from: undefined } : one)) : all;
   const disk = new View(untouched, lower, contents);
   const lowerPathOf = ({ path, from: old }: OperationChange): string => (before === undefined ? (old ?? path) : path);
   const records = await disk.records(described.map(lowerPathOf), options);
   const diffs: PathDiff[] = [];
-  // As in an accept, a moved file is compared with what it was at its old path.
-  const moves = before === undefined ? movedFiles(after, described) : new Map<string, Base>();
   const byPath = new Map(described.map((change, i) => [change.path, { change, record: records[i] ?? null }]));
   const origins = described.flatMap(({ from: old }) => old ?? []);
   const oldPaths = new Set([...[...moves.values()].map(({ path }) => path), ...origins]);
@@ -177,8 +179,9 @@ const NO_TEXT = { binary: false, additions: 0, deletions: 0, hunks: [] } as cons
  */
 function movedFiles(head: Head, changes: readonly OperationChange[]): Map<string, Base> {
   const moves = new Map<string, Base>();
-  for (const { path, after } of changes) {
-    if (after === null || after === 'disk' || after.kind === 'directory') continue;
+  for (const change of changes) {
+    if (!isFile(change)) continue;
+    const { path } = change;
     const entry = entryAt(head, pathSegments(path));
     const origin = entry && nodeOf(head, entry)?.origin;
     if (origin === undefined || origin.path === path) continue;
@@ -188,6 +191,10 @@ function movedFiles(head: Head, changes: readonly OperationChange[]): Map<string
     if (old?.node === null && old.link === undefined && old.base?.state) moves.set(path, old.base);
   }
   return moves;
+}
+
+function isFile({ after }: OperationChange): boolean {
+  return after !== null && after !== 'disk' && after.kind !== 'directory';
 }
 
 function baseOf(head: Head, path: string): DeltaNode['origin'] {
