@@ -83,3 +83,16 @@ it('a live server marks its own attempt as the current one, not that of the dire
     expect.stringMatching(/^live \(current\)/),
   ]);
 });
+
+it('a server whose own attempt was discarded still lists the others', async () => {
+  const { directory, store } = await afterLive();
+  {
+    await using workspace = await openWorkspace(directory, { store });
+    for (const name of ['own', 'other']) await workspace.createAttempt(name);
+    await (await workspace.attempt('own')).discard();
+  }
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store }), { attempt: 'own' });
+  onTestFinished(() => server.close());
+  const { text } = await connect(server, 'modern');
+  expect(await text('attempts', { attempt: 'other' })).toMatch(/^other /m);
+});

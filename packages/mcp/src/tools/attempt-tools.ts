@@ -81,7 +81,7 @@ export const attempts: ServerTool = workspaceTool<{ compare_with?: string }>({
     const all = known.filter(({ state }) => state !== 'discarded');
     if (all.length === 0) return 'There is no attempt yet: the first change makes one.';
     // Calls that name no attempt use it.
-    const { name: current } = await workspace.attempt(settings.attempt, { signal });
+    const current = settings.attempt ?? (await workspace.attempt(undefined, { signal })).name;
     return all
       .map(({ name: each, head, changedPaths }) =>
         [each, each === current ? '(current)' : '', counted(head, 'operation'), counted(changedPaths, 'changed path')]
