@@ -50,7 +50,7 @@ export async function checkedDump(fs: FileSystem): Promise<Dump> {
   return state;
 }
 
-/** Reads the state with its checkpoints. */
+/** Like {@link checkedDump}, with the number of checkpoints among the counters. */
 export async function dumpWithCheckpoints(fs: FileSystem): Promise<Dump> {
   const { entries, stats } = await checkedDump(fs);
   const more = { checkpoints: (await fs.checkpoints()).length };

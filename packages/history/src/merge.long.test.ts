@@ -227,9 +227,9 @@ interface Difference {
 interface Comparison {
   readonly merges: number;
   readonly clean: number;
-  /** Merges that are clean on one side only, or clean with another tree. */
+  /** Merges that are clean only here or only in git, or in both with different trees. */
   readonly wrong: readonly Difference[];
-  /** Merges in conflict on both sides, with another tree. */
+  /** Merges that are in conflict here and in git, with different trees. */
   readonly otherTrees: readonly Difference[];
 }
 
@@ -348,8 +348,8 @@ describe('merge()', () => {
     const cases = fc.sample(CROSSES, { numRuns: Math.ceil(COUNT / 2), seed: SEED });
     const { merges, clean, wrong, otherTrees } = await compareWithGit(cases, 'conflict', {});
     expect(wrong.filter(({ merge }) => merge.clean)).toEqual([]);
-    // If both sides have a file that theirs renamed, git silently drops our change under the old name. Here it is a
-    // conflict.
+    // A few merges that are clean in git are in conflict here: git has dropped a change of one side there, under the old
+    // name of a file that the other side has renamed.
     expect(wrong.length).toBeLessThanOrEqual(merges / 100);
     expect(otherTrees.length).toBeLessThanOrEqual(merges / 100);
     expect(clean).toBeGreaterThan(merges / 10);

@@ -7,9 +7,9 @@ import { idOf } from './objects/git-object.js';
 import type { RepositoryCall } from './repository.js';
 
 /**
- * Returns the tree of the merge base of two commits; undefined if they have no common ancestor. Several common
- * ancestors are merged as git does it: oldest first, each result a virtual commit with the merged commits as parents,
- * including its conflicts.
+ * Returns the tree of the merge base of two commits; undefined if they have no common ancestor. Several best
+ * common ancestors are merged as git does it: oldest first, each result as a virtual commit whose parents are the merged
+ * commits, and whose tree keeps the conflicts.
  */
 export async function mergeBaseTree(
   reader: ObjectReader,

@@ -73,7 +73,7 @@ export class HostReadBackend implements Backend {
     if (this.#closed) throw new StorageError('closed', 'The directory is closed');
   }
 
-  /** Waits for work that uses the root, which `close` waits for too. */
+  /** Registers work that uses the root, so that `close` waits for it. Returns the result of the work. */
   async #beforeClosing<T>(work: Promise<T>): Promise<T> {
     this.#running.add(work);
     try {

@@ -171,8 +171,8 @@ export function linkedRootError(path: string, name: string): SandboxError {
 }
 
 /**
- * Returns an error of the same class with the path and the roots as the caller knows them; an error of another class
- * unchanged.
+ * Creates an error about a path anew, with the path and the roots as the caller knows them. Returns an error that names
+ * no path unchanged.
  */
 export function restated(error: SandboxError, path: string, words: Words): SandboxError {
   if (error instanceof PathNotInSandboxError) return outsideError(path, words);

@@ -45,7 +45,7 @@ export function approvalOptions(options: ApprovalOptions): ApprovalOptions {
 }
 
 /**
- * Thrown if a rule forbids an action, if it was not approved, or if a path began to lead elsewhere before the approval.
+ * Thrown if a rule forbids an action, if it was not approved, or if a path led elsewhere after the approval than before.
  * Its message is for the model.
  */
 export class NotApprovedError extends Error {

@@ -23,7 +23,7 @@ export function hasFileSystem(sandbox: FileSandbox): sandbox is FileSystemSandbo
   return given.fileSystem !== undefined && METHODS.every((name) => typeof given[name] === 'function');
 }
 
-/** Throws the error of a read or a write as far as the sandbox knows it in advance. */
+/** Throws the error with which a read or a write of a path would fail, as far as the sandbox knows in advance. */
 export async function checkAccess(
   sandbox: Given,
   path: string,

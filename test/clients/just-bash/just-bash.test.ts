@@ -32,7 +32,7 @@ describe('just-bash on scratchfs', () => {
     expect(ours.stdout).toBe(expected(real, 'stdout', known));
     expect(aspect(ours, 'tree')).toBe(expected(real, 'tree', known));
     expect(ours.exitCode).toBe(real.exitCode);
-    // A command that words a message in its own way does so on every filesystem.
+    // Some commands of just-bash word a message in another way than bash. They do that on its own filesystem too.
     if (ours.stderr !== theirs.stderr || known.some(({ in: where }) => where === 'stderr')) {
       expect(ours.stderr).toBe(expected(real, 'stderr', known));
     }

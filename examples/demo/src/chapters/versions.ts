@@ -14,8 +14,9 @@ const SHOWN = 16;
 const NOTES = 'scratchfs-demo.md';
 
 /**
- * Stores the tree as a repository: its HEAD becomes a version, each accepted step another one, two attempts are merged,
- * and the result is merged back into a clone of the repository, which stands for the user's own.
+ * Takes the HEAD of the tree's repository as a version, commits accepted steps on it, merges two attempts, and merges
+ * the result back into a clone of the repository, which stands for the user's own. Does nothing for a tree that is not
+ * the top of a git repository with a commit.
  */
 export async function versions(folder: string, report: Report): Promise<void> {
   const head = gitIn(folder, 'rev-parse', 'HEAD^{commit}');

@@ -29,7 +29,7 @@ import type { Versions } from './versions.js';
 
 /** Approximate number of bytes loaded per request. */
 const REQUEST_BYTES = 8 * 2 ** 20;
-/** Maximum number of directories loaded per request. */
+/** Maximum number of directories that are requested together, each alone or with what is under it. */
 const MAX_REQUESTED_DIRECTORIES = 64;
 /** Estimated size of a name's record in a response. */
 const ESTIMATED_NAME_BYTES = 150;

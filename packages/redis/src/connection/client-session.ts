@@ -81,7 +81,8 @@ export class ClientSession {
   /** True if the server is known to store this client's results. */
   #hasResults = false;
   /**
-   * Last renewal of the results' expiry, and the connection that it used. A commit over a new connection renews it too.
+   * Time and connection of the last commit that was told to renew the results' expiry. A later commit is told so after
+   * {@link RESULTS_RENEWAL_MS}, or if the connection is another one. Renewals by other scripts are not recorded.
    */
   #resultsRenewed = { at: Number.NEGATIVE_INFINITY, generation: -1 };
   /**

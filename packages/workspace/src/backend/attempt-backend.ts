@@ -59,8 +59,8 @@ export interface AttemptBackendOptions {
     | (<T>(reads: readonly PathRead[], work: (isAgain: boolean) => Promise<T>, options: CallOptions) => Promise<T>)
     | undefined;
   /**
-   * Called before each commit with writes; throws if the attempt cannot be changed. With `isGuarded` it need not read
-   * the store for a discard, because nothing is stored if one of the guards exists.
+   * Called before each commit with writes; throws if the attempt cannot be changed. With `isGuarded` it need not look in
+   * the store whether the attempt was discarded: the commit stores nothing if one of the `guards` exists.
    */
   readonly checkWritable?: ((isGuarded: boolean) => Promise<void>) | undefined;
   /**
