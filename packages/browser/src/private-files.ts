@@ -11,6 +11,7 @@ const WRITE_BYTES = 2 ** 20;
 interface WorkerFileHandle {
   createSyncAccessHandle(): Promise<{
     write(bytes: Uint8Array, options: { readonly at: number }): number;
+    getSize(): number | Promise<number>;
     truncate(size: number): void | Promise<void>;
     flush(): void | Promise<void>;
     close(): void | Promise<void>;
@@ -40,12 +41,15 @@ export class PrivateFiles {
     });
   }
 
-  /** Writes a file and waits for the disk. A file that could not be written may remain, truncated. */
+  /** Writes a file and waits for the disk. A new file that could not be written remains, empty. */
   async write(name: string, bytes: Uint8Array): Promise<void> {
     try {
       const file: unknown = await (await this.#folder(true)).getFileHandle(encodeURIComponent(name), { create: true });
       const handle = await (file as WorkerFileHandle).createSyncAccessHandle();
+      let isNew = false;
       try {
+        // A file with content was written by an earlier request for the same object, and may be in use.
+        isNew = (await handle.getSize()) === 0;
         for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
           const part = bytes.subarray(at, at + WRITE_BYTES);
           // In a private window, Chromium returns 4294967288 if there is no space.
@@ -54,7 +58,7 @@ export class PrivateFiles {
         await handle.truncate(bytes.length);
         await handle.flush();
       } catch (error) {
-        await handle.truncate(0);
+        if (isNew) await handle.truncate(0);
         throw error;
       } finally {
         await handle.close();
