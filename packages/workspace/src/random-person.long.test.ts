@@ -62,13 +62,32 @@ const missing = (wanted: Iterable<string>, tree: Tree, pattern: RegExp): string[
   const there = texts(tree, pattern);
   return [...wanted].filter((text) => !there.has(text));
 };
-/** Returns lines of the agent, each with a path, that an attempt does not have any more. */
-async function lost(lines: ReadonlyMap<string, string>, attempt: Pick<Attempt, 'fileSystem'>): Promise<string[]> {
+/** Where an attempt shows a line of the agent. */
+interface Place {
+  readonly path: string;
+  /**
+   * Identity of the disk's file there, if it has several names and the attempt shows the line under this one alone: maybe
+   * only because the agent wrote to another of its names.
+   */
+  readonly linked: string | undefined;
+}
+
+type Places = ReadonlyMap<string, Place>;
+
+/** Returns lines without those at a linked name that the person may have given to another file since: that file is shown. */
+function atTheirFiles(lines: Places): Places {
+  const isThere = ({ path, linked }: Place): boolean => existsSync(directory + path) && identity(path) === linked;
+  return new Map([...lines].filter(([, place]) => place.linked === undefined || isThere(place)));
+}
+
+/** Returns lines of the agent that an attempt does not have any more. */
+async function lost(lines: Places, attempt: Pick<Attempt, 'fileSystem'>): Promise<string[]> {
   const gone: string[] = [];
   for (const text of missing(lines.keys(), await view(attempt), AGENT)) {
     // A file in a directory that cannot be listed can be read by its name.
-    const read = await attempt.fileSystem.readText(lines.get(text) as string).catch(String);
-    if (!read.includes(text)) gone.push(`${text} of ${lines.get(text)}: ${read.slice(0, 100)}`);
+    const { path } = lines.get(text) as Place;
+    const read = await attempt.fileSystem.readText(path).catch(String);
+    if (!read.includes(text)) gone.push(`${text} of ${path}: ${read.slice(0, 100)}`);
   }
   return gone;
 }
@@ -126,7 +145,7 @@ class Known {
   /** Lines of the person at paths of conflicts that a result has told of: a write by the agent settles them. */
   readonly told = new Map<string, Iterable<string>>();
   /** Lines of the agent that only the attempt had after an operation. */
-  readonly own = new Map<number, ReadonlyMap<string, string>>();
+  readonly own = new Map<number, Places>();
   /** Identities of the files of the disk, by path, that were in a directory when the attempt moved it last. */
   readonly moved = new Map<string, string>();
 }
@@ -166,22 +185,27 @@ class Scene {
     return known;
   }
 
-  /** Returns lines of the agent that only the attempt has, each with a path. */
-  own(shown: Tree, disk: Tree): ReadonlyMap<string, string> {
+  /** Returns lines of the agent that only the attempt has. */
+  own(shown: Tree, disk: Tree): Places {
     const onDisk = texts(disk, AGENT);
-    return new Map(
-      [...texts(shown, AGENT)].flatMap(([text, [path]]) => (path && !onDisk.has(text) ? [[text, path]] : [])),
-    );
+    const found = new Map<string, Place>();
+    for (const [text, paths] of texts(shown, AGENT)) {
+      const path = paths[0] as string;
+      const isLinked = paths.length === 1 && disk.get(path)?.kind === 'file' && lstatSync(directory + path).nlink > 1;
+      if (!onDisk.has(text)) found.set(text, { path, linked: isLinked ? identity(path) : undefined });
+    }
+    return found;
   }
 
   async personActs(): Promise<void> {
     const before = scan(directory);
-    const own: (readonly [Attempt, ReadonlyMap<string, string>])[] = [];
+    const own: (readonly [Attempt, Places])[] = [];
     for (const attempt of this.attempts) own.push([attempt, this.own(await view(attempt), before)]);
     const there = texts(before, PERSON);
     for (let i = this.random(3); i >= 0; i--) this.note(`person: ${this.person.act()}`);
     this.#own(there, texts(scan(directory), PERSON));
-    for (const [attempt, lines] of own) this.check(`${attempt.name} has what it wrote`, await lost(lines, attempt), []);
+    for (const [attempt, lines] of own)
+      this.check(`${attempt.name} has what it wrote`, await lost(atTheirFiles(lines), attempt), []);
   }
 
   /** Notes which lines the person has removed, and which are back. */
@@ -482,8 +506,8 @@ class Scene {
     const numbers = [...own.keys()];
     const at = numbers[this.random(numbers.length)];
     if (at === undefined) return;
-    const then = { fileSystem: attempt.at(at) };
-    this.check(`${attempt.name} at ${at} has what it had`, await lost(own.get(at) ?? new Map(), then), []);
+    const lines = atTheirFiles(own.get(at) ?? new Map());
+    this.check(`${attempt.name} at ${at} has what it had`, await lost(lines, { fileSystem: attempt.at(at) }), []);
   }
 
   async act(): Promise<void> {
@@ -538,7 +562,7 @@ describe('a person and an agent at one directory', () => {
           const attempt = await workspace.attempt(name);
           expect([name, await attempt.head(), list(await view(attempt))]).toEqual([name, heads.get(name), tree]);
           for (const [at, lines] of own.get(name)?.own ?? [])
-            if (at % 7 === 0) expect(await lost(lines, { fileSystem: attempt.at(at) })).toEqual([]);
+            if (at % 7 === 0) expect(await lost(atTheirFiles(lines), { fileSystem: attempt.at(at) })).toEqual([]);
         }
         await workspace.gc({ graceMs: 0 });
       }

@@ -65,6 +65,30 @@ describe('what the attempt has changed and the person', () => {
   });
 });
 
+describe('a name of a changed file that the attempt has not written itself', () => {
+  it('belongs to the attempt from the accept that finds it, and before that leads to what the person puts there', async () => {
+    const disk = directories.directory({ 'a/x': 'one\n', 'a/y': 'other\n' });
+    linkSync(join(disk, 'a/x'), join(disk, 'a/p'));
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.appendFile('/a/x', 'agent\n');
+    await attempt.fileSystem.rename('/a/y', '/a/x');
+    const before = await attempt.head();
+    expect(await attempt.at(before).readText('/a/p')).toBe('one\nagent\n');
+    await attempt.fileSystem.writeFile('/other', '');
+    await attempt.accept({ paths: ['/other'] });
+    const found = await attempt.head();
+    renameSync(join(disk, 'a/p'), join(disk, 'a/y'));
+    writeFileSync(join(disk, 'a/p'), 'person\n');
+    const { conflicts } = await attempt.refresh();
+    expect(conflicts.map(({ path, code }) => `${code} ${path}`)).toEqual(['content /a/p']);
+    const read = (fs: FileSystem) => fs.readText('/a/p');
+    expect(await read(attempt.fileSystem)).toBe('one\nagent\n');
+    expect(await read(attempt.at(found))).toBe('one\nagent\n');
+    expect(await read(attempt.at(before))).toBe('person\n');
+  });
+});
+
 describe('a directory that the person has removed and the attempt has changed', () => {
   it('renames again is there at all paths, after the attempt has linked the file at the second one', async () => {
     const disk = directories.directory({ 'a/y': 'one\n' });
