@@ -178,7 +178,12 @@ class Rebase {
             at: hidden?.at ?? systemClock(),
             ...(hidden !== undefined && { held: hidden.held }),
           };
-    if (now?.kind === 'file' && now.hash !== undefined) await this.contents.write(await this.contents.read(now.hash));
+    if (now?.kind === 'file' && now.hash !== undefined) {
+      const content = await this.contents.readIfThere(now.hash);
+      // The person has changed a file that the attempt has only moved. Their change counts.
+      if (content === undefined) return;
+      await this.contents.write(content);
+    }
     const origin = now !== null && now.kind !== 'directory' && from !== undefined && this.#originOf(path, from, now);
     const node = now && { ...this.#node(now, record?.meta), ...(origin && { origin }) };
     const isMoved = now === null && this.#sources.has(path);

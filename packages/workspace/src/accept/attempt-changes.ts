@@ -12,7 +12,7 @@ import {
   stateOf,
 } from '../delta/delta-node.js';
 import { type HeldEntry, readHeld } from '../delta/held.js';
-import { hashOf, type Contents as StoredContents } from '../log/contents.js';
+import { hashOf, ifReadable, type Contents as StoredContents } from '../log/contents.js';
 import type { Conflict, EntryState } from '../operation.js';
 import { stateOfRecord } from '../refresh/capture.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
@@ -39,6 +39,11 @@ export class AcceptContents implements Contents {
       if (content !== undefined && hashOf(content) === hash) return content;
     }
     return this.stored.read(hash, { signal });
+  }
+
+  /** Like {@link read}, but returns undefined for a content that was only on the disk and is not there any more. */
+  async readIfThere(hash: string): Promise<Uint8Array | undefined> {
+    return this.#lowerPaths.has(hash) ? ifReadable(this.read(hash)) : this.read(hash);
   }
 
   async write(content: Uint8Array, signal?: AbortSignal): Promise<string> {

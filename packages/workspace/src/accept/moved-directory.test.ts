@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
+import { createFileSystem } from 'scratchfs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
 import { Directories, fill } from '../testing/directories.js';
@@ -54,6 +55,23 @@ describe('an edit by the person under a directory that the attempt moved', () =>
     });
     expect([success, read(path)]).toEqual([true, PERSON]);
   });
+});
+
+it('an accept of a part of a moved directory is logged although a file that stays was removed while it ran', async () => {
+  const disk = directories.directory({ 'd/f': 'f', 'd/g': 'g', 'd/h': 'h' });
+  const store = createFileSystem();
+  await using workspace = await openWorkspace(disk, { store });
+  const attempt = await workspace.attempt();
+  await attempt.fileSystem.rename('/d', '/e');
+  const { writeFile } = store;
+  store.writeFile = (async (...given: Parameters<typeof writeFile>) => {
+    if (existsSync(join(disk, 'e/f'))) rmSync(join(disk, 'd/h'), { force: true });
+    return writeFile.apply(store, given);
+  }) as typeof writeFile;
+  expect(await attempt.accept({ paths: ['/e/f'] })).toMatchObject({ success: true, operation: { tool: 'accept' } });
+  expect(existsSync(join(disk, 'd/h'))).toBe(false);
+  expect(await attempt.fileSystem.readdir('/e')).toEqual(['f', 'g']);
+  expect(await attempt.fileSystem.readText('/e/g')).toBe('g');
 });
 
 describe('a directory with a change inside one that the attempt moved', () => {
