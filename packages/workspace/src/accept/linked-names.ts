@@ -2,6 +2,7 @@ import { type CallOptions, joinPath, type NodeId, type Version } from '@scratchf
 import { BatchWriter } from '../backend/batch-writer.js';
 import type { Lower } from '../backend/lower.js';
 import { type DeltaNode, type Head, NO_NAMES } from '../delta/delta-node.js';
+import { countsOfNames } from '../delta/links.js';
 import type { Contents } from '../log/contents.js';
 import type { ReadOnlyPaths } from '../visibility/visible-backend.js';
 import { listLower } from './attempt-changes.js';
@@ -49,14 +50,7 @@ export async function withLinkedNames(
 
 /** Returns the ids of the changed files that have more names than the attempt has used. */
 function filesWithOtherNames(head: Head): ReadonlySet<NodeId> {
-  const used = new Map<NodeId, number>();
-  const visit = ({ names = NO_NAMES }: DeltaNode): void => {
-    for (const { node, link } of names.values()) {
-      if (link !== undefined) used.set(link, (used.get(link) ?? 0) + 1);
-      if (node !== null) visit(node);
-    }
-  };
-  if (head.inodes.size > 0) visit(head.root);
+  const used = countsOfNames(head);
   const found = new Set<NodeId>();
   for (const [id, { links = 1 }] of head.inodes) if (links > (used.get(id) ?? 0)) found.add(id);
   return found;

@@ -27,6 +27,7 @@ import {
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
 import { encodeHeld, heldIn } from '../delta/held.js';
+import { raiseLinks } from '../delta/links.js';
 import { shownId } from '../delta/own-ids.js';
 import type { Contents } from '../log/contents.js';
 import { type Captured, Captures, missingBase, stateOfRecord } from '../refresh/capture.js';
@@ -341,6 +342,7 @@ export class BatchWriter {
 
   #addName(names: readonly string[], link: NodeId, now: Base): void {
     this.#draft.setEntry(names, { node: null, link, base: this.#baseOfName(link, now) });
+    raiseLinks(this.#draft, this.#version);
   }
 
   /** Returns the base of a name that the attempt has not used. */

@@ -2,6 +2,7 @@ import { compareNames, type NodeId, pathSegments, type Version } from '@scratchf
 import { dropDangling } from './dangling.js';
 import { type DeltaEntry, type DeltaNode, entryAt, type Head, isSameName, isSameNode, NO_NAMES } from './delta-node.js';
 import { Draft } from './draft.js';
+import { raiseLinks } from './links.js';
 
 /** Change of one name. A side is undefined if that head has no entry for the name. */
 export interface EntryChange {
@@ -121,5 +122,6 @@ export function applyChanges(head: Head, { entries, inodes }: HeadChanges, versi
     }));
   }
   dropDangling(draft, new Set(inodes.filter(({ after }) => after === undefined).map(({ id }) => id)));
+  if (inodes.length > 0) raiseLinks(draft, version);
   return draft.head;
 }

@@ -2,6 +2,7 @@ import { isWithin, joinPath, type NodeId, pathSegments, quote, type Version } fr
 import { WorkspaceError } from '../errors.js';
 import { type DeltaEntry, type DeltaNode, entryAt, type Head, isBaseOf, NO_NAMES, nodeOf } from './delta-node.js';
 import { Draft } from './draft.js';
+import { raiseLinks } from './links.js';
 
 /**
  * Returns a head with one path as another head has it. Directories above it that only the other head has are added
@@ -30,6 +31,7 @@ export function restoredPath(
     draft.setEntry(names, entry);
   }
   for (const id of sharedFiles(old, entry, shownId)) restoreFile(draft, head, wanted, id, version);
+  raiseLinks(draft, version);
   return draft.head;
 }
 

@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from 'node:path';
 import type { FileSystem } from '@scratchfs/core';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Attempt } from '../attempt-types.js';
 import { Directories } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
 
@@ -87,6 +88,65 @@ describe('a name of a changed file that the attempt has not written itself', () 
     expect(await read(attempt.at(found))).toBe('one\nagent\n');
     expect(await read(attempt.at(before))).toBe('person\n');
   });
+});
+
+describe('a changed file with several names, one of which the person has renamed', () => {
+  const OLD = '1\n2\n3\n4\n';
+
+  /** Runs work on an attempt that has found the new name beside the two old ones. */
+  async function withThree(work: (attempt: Attempt, disk: string) => Promise<void>): Promise<void> {
+    const disk = directories.directory({ 'a/x': OLD });
+    linkSync(join(disk, 'a/x'), join(disk, 'a/p'));
+    await using workspace = await openWorkspace(disk, { store: 'memory:' });
+    const attempt = await workspace.attempt();
+    await attempt.fileSystem.chmod('/a/x', 0o755);
+    await attempt.fileSystem.writeFile('/other', '');
+    await attempt.fileSystem.appendFile('/a/x', '5\n');
+    renameSync(join(disk, 'a/x'), join(disk, 'a/z'));
+    await attempt.accept({ paths: ['/other'] });
+    await work(attempt, disk);
+  }
+
+  const modes = (fs: FileSystem, names: readonly string[]) =>
+    Promise.all(names.map(async (name) => (await fs.stat(`/a/${name}`)).mode & 0o777));
+
+  it('can be read at the old name after the person has written the others anew', () =>
+    withThree(async (attempt, disk) => {
+      for (const name of ['p', 'z']) {
+        rmSync(join(disk, 'a', name));
+        writeFileSync(join(disk, 'a', name), `person ${name}\n${OLD}`);
+      }
+      await attempt.refresh();
+      expect(await shown(attempt.fileSystem)).toEqual({
+        '/a': 'directory',
+        '/a/p': `person p\n${OLD}5\n`,
+        '/a/x': `${OLD}5\n`,
+        '/a/z': `person z\n${OLD}5\n`,
+        '/other': '',
+      });
+      expect(await modes(attempt.fileSystem, ['p', 'x', 'z'])).toEqual([0o755, 0o755, 0o755]);
+    }));
+
+  it.each<[string, (attempt: Attempt) => Promise<unknown>, string]>([
+    ['', async () => {}, `${OLD}5\n`],
+    [', and undone an edit from before', (attempt) => attempt.undo().then(() => attempt.undo()), OLD],
+    [', and restored one', (attempt) => attempt.restore(2, { path: '/a/x' }), OLD],
+  ])('is still changed after the attempt has removed all names but one%s', (_, change, content) =>
+    withThree(async (attempt) => {
+      await change(attempt);
+      const { fileSystem } = attempt;
+      expect(await modes(fileSystem, ['p', 'x', 'z'])).toEqual([0o755, 0o755, 0o755]);
+      for (const name of ['z', 'p']) await fileSystem.rm(`/a/${name}`);
+      expect(await shown(fileSystem)).toEqual({ '/a': 'directory', '/a/x': content, '/other': '' });
+      expect(await modes(fileSystem, ['x'])).toEqual([0o755]);
+    }),
+  );
+
+  it('is gone after the attempt has removed the directory that holds all of them', () =>
+    withThree(async ({ fileSystem }) => {
+      await fileSystem.rm('/a', { recursive: true });
+      expect(await shown(fileSystem)).toEqual({ '/other': '' });
+    }));
 });
 
 describe('a directory that the person has removed and the attempt has changed', () => {
