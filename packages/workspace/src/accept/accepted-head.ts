@@ -11,6 +11,7 @@ import {
   stateOf,
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
+import { countsOfNames } from '../delta/links.js';
 import type { EntryState } from '../operation.js';
 import type { AcceptedPath } from './apply.js';
 import { type AttemptChange, sameState } from './attempt-change.js';
@@ -69,14 +70,7 @@ class Rebase {
   }
 
   finish(): Head {
-    const used = new Set<unknown>();
-    const visit = ({ names = NO_NAMES }: DeltaNode): void => {
-      for (const { node, link } of names.values()) {
-        if (link !== undefined) used.add(link);
-        if (node !== null) visit(node);
-      }
-    };
-    visit(this.#draft.current.root);
+    const used = countsOfNames(this.#draft.current);
     for (const id of [...this.#draft.current.inodes.keys()]) if (!used.has(id)) this.#draft.setInode(id, undefined);
     return this.#draft.head;
   }

@@ -1,5 +1,5 @@
-import type { NodeId } from '@scratchfs/core';
-import { type DeltaNode, NO_NAMES } from './delta-node.js';
+import { type NodeId, pathSegments } from '@scratchfs/core';
+import { visitNames } from './delta-node.js';
 import type { Draft } from './draft.js';
 
 /**
@@ -10,13 +10,9 @@ import type { Draft } from './draft.js';
  */
 export function dropDangling(draft: Draft, ids: ReadonlySet<NodeId>): void {
   if (ids.size === 0) return;
-  const found: string[][] = [];
-  const visit = (above: readonly string[], { names = NO_NAMES }: DeltaNode): void => {
-    for (const [name, { node, link }] of names) {
-      if (link !== undefined && ids.has(link)) found.push([...above, name]);
-      if (node !== null) visit([...above, name], node);
-    }
-  };
-  visit([], draft.current.root);
-  for (const names of found) draft.setEntry(names, undefined);
+  const found: string[] = [];
+  visitNames(draft.current, (path, { link }) => {
+    if (link !== undefined && ids.has(link)) found.push(path);
+  });
+  for (const path of found) draft.setEntry(pathSegments(path), undefined);
 }

@@ -131,19 +131,27 @@ export function entryAt(head: Head, names: readonly string[]): DeltaEntry | unde
   return entry;
 }
 
+/** Calls a function for each changed name of a head, directories before what was changed in them. */
+export function visitNames({ root }: Head, visit: (path: string, entry: DeltaEntry) => void): void {
+  const visitIn = (directory: string, { names = NO_NAMES }: DeltaNode): void => {
+    for (const [name, entry] of names) {
+      const path = `${directory}/${name}`;
+      visit(path, entry);
+      if (entry.node !== null) visitIn(path, entry.node);
+    }
+  };
+  visitIn('', root);
+}
+
 /**
  * Returns the state that the change of a file with several names began from: the newest one among its names, those
  * included that the attempt has removed since.
  */
-export function baseOfLink({ root, inodes }: Head, id: NodeId): Base | undefined {
-  let found = inodes.get(id)?.began;
-  const visit = ({ names = NO_NAMES }: DeltaNode): void => {
-    for (const entry of names.values()) {
-      if (entry.link === id || (entry.link === undefined && entry.node === null)) found = newestBase(id, found, entry);
-      if (entry.node !== null) visit(entry.node);
-    }
-  };
-  visit(root);
+export function baseOfLink(head: Head, id: NodeId): Base | undefined {
+  let found = head.inodes.get(id)?.began;
+  visitNames(head, (_, entry) => {
+    if (entry.link === id || (entry.link === undefined && entry.node === null)) found = newestBase(id, found, entry);
+  });
   return found;
 }
 

@@ -1,6 +1,15 @@
 import { compareNames, type NodeId, pathSegments, type Version } from '@scratchfs/core';
 import { dropDangling } from './dangling.js';
-import { type DeltaEntry, type DeltaNode, entryAt, type Head, isSameName, isSameNode, NO_NAMES } from './delta-node.js';
+import {
+  type DeltaEntry,
+  type DeltaNode,
+  entryAt,
+  type Head,
+  isSameName,
+  isSameNode,
+  NO_NAMES,
+  visitNames,
+} from './delta-node.js';
 import { Draft } from './draft.js';
 import { raiseLinks } from './links.js';
 
@@ -84,15 +93,11 @@ function withoutNames({ node, ...entry }: DeltaEntry): DeltaEntry {
 export function withUnchangedNames({ entries, inodes }: HeadChanges, before: Head, after: Head): HeadChanges {
   const ids = new Set(inodes.map(({ id }) => id));
   const found: EntryChange[] = [];
-  const visit = (above: string, { names = NO_NAMES }: DeltaNode): void => {
-    for (const [name, entry] of names) {
-      const path = `${above}/${name}`;
-      const isLinked = entry.link !== undefined && ids.has(entry.link);
-      if (isLinked && entryAt(before, pathSegments(path)) === entry) found.push({ path, before: entry, after: entry });
-      if (entry.node !== null) visit(path, entry.node);
-    }
-  };
-  if (ids.size > 0) visit('', after.root);
+  if (ids.size === 0) return { entries, inodes };
+  visitNames(after, (path, entry) => {
+    const isLinked = entry.link !== undefined && ids.has(entry.link);
+    if (isLinked && entryAt(before, pathSegments(path)) === entry) found.push({ path, before: entry, after: entry });
+  });
   return { entries: [...entries, ...found], inodes };
 }
 

@@ -1,17 +1,14 @@
 import type { NodeId, Version } from '@scratchfs/core';
-import { type DeltaNode, type Head, NO_NAMES } from './delta-node.js';
+import { type Head, visitNames } from './delta-node.js';
 import type { Draft } from './draft.js';
 
 /** Returns how many changed names lead to each file with several names. */
-export function countsOfNames({ root, inodes }: Head): ReadonlyMap<NodeId, number> {
+export function countsOfNames(head: Head): ReadonlyMap<NodeId, number> {
   const counts = new Map<NodeId, number>();
-  const visit = ({ names = NO_NAMES }: DeltaNode): void => {
-    for (const { node, link } of names.values()) {
-      if (link !== undefined) counts.set(link, (counts.get(link) ?? 0) + 1);
-      if (node !== null) visit(node);
-    }
-  };
-  if (inodes.size > 0) visit(root);
+  if (head.inodes.size === 0) return counts;
+  visitNames(head, (_, { link }) => {
+    if (link !== undefined) counts.set(link, (counts.get(link) ?? 0) + 1);
+  });
   return counts;
 }
 

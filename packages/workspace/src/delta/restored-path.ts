@@ -1,6 +1,15 @@
 import { isWithin, joinPath, type NodeId, pathSegments, quote, type Version } from '@scratchfs/core';
 import { WorkspaceError } from '../errors.js';
-import { type DeltaEntry, type DeltaNode, entryAt, type Head, isBaseOf, NO_NAMES, nodeOf } from './delta-node.js';
+import {
+  type DeltaEntry,
+  type DeltaNode,
+  entryAt,
+  type Head,
+  isBaseOf,
+  NO_NAMES,
+  nodeOf,
+  visitNames,
+} from './delta-node.js';
 import { Draft } from './draft.js';
 import { raiseLinks } from './links.js';
 
@@ -152,15 +161,12 @@ function restoreFile(draft: Draft, head: Head, wanted: Head, id: NodeId, version
  * that a refresh merges what the person has changed since.
  */
 function restoreNames(draft: Draft, wanted: Head, id: NodeId): void {
-  const visit = (above: readonly string[], { names = NO_NAMES }: DeltaNode): void => {
-    for (const [name, { node, link }] of names) {
-      const path = [...above, name];
-      const then = entryAt(wanted, path);
-      if (link === id && then?.link === id) draft.setEntry(path, then);
-      if (node !== null) visit(path, node);
-    }
-  };
-  visit([], draft.head.root);
+  visitNames(draft.head, (path, { link }) => {
+    if (link !== id) return;
+    const names = pathSegments(path);
+    const then = entryAt(wanted, names);
+    if (then?.link === id) draft.setEntry(names, then);
+  });
 }
 
 /** Returns a changed name for which a test holds; undefined if there is none. */

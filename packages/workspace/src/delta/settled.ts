@@ -3,12 +3,12 @@ import type { EntryState } from '../operation.js';
 import {
   type DeltaConflict,
   type DeltaEntry,
-  type DeltaNode,
   entryAt,
   type Head,
   isSameState,
   NO_NAMES,
   nodeOf,
+  visitNames,
 } from './delta-node.js';
 import { Draft } from './draft.js';
 
@@ -91,13 +91,9 @@ export function conflictsUnder(head: Head, path: string): FoundConflict[] {
 /** Returns all names of a file with several names that have the same conflict. */
 function namesOf(head: Head, { link, conflict }: DeltaEntry): string[] {
   const paths: string[] = [];
-  const visit = (path: string, { names = NO_NAMES }: DeltaNode): void => {
-    for (const [name, entry] of names) {
-      if (entry.link === link && entry.conflict?.key === conflict?.key) paths.push(`${path}/${name}`);
-      if (entry.node !== null) visit(`${path}/${name}`, entry.node);
-    }
-  };
-  visit('', head.root);
+  visitNames(head, (path, entry) => {
+    if (entry.link === link && entry.conflict?.key === conflict?.key) paths.push(path);
+  });
   return paths;
 }
 

@@ -16,6 +16,7 @@ import {
   nodeOf,
   startOf,
   stateOf,
+  visitNames,
 } from '../delta/delta-node.js';
 import { Draft } from '../delta/draft.js';
 import { type Contents, ifReadable } from '../log/contents.js';
@@ -150,13 +151,7 @@ function candidatesAt(head: Head, paths: Iterable<string>): Candidate[] {
 
 function allOf(head: Head): Candidate[] {
   const found = new Map<string, Candidate>();
-  const visit = (path: string, directory: DeltaNode): void => {
-    for (const [name, entry] of directory.names ?? NO_NAMES) {
-      addCandidate(`${path}/${name}`, entry, found);
-      if (entry.node?.kind === 'directory') visit(`${path}/${name}`, entry.node);
-    }
-  };
-  visit('', head.root);
+  visitNames(head, (path, entry) => addCandidate(path, entry, found));
   return [...found.values()];
 }
 
