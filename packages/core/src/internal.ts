@@ -23,3 +23,4 @@ export { comparePaths, MAX_LINK_HOPS } from './paths.js';
 export { compileGlob, type Glob } from './search/glob-pattern.js';
 export { shellCommand } from './shell-command.js';
 export { escapeCharacter, nameInList, UNSAFE_CHARACTERS } from './unsafe-characters.js';
+export { withoutPassword } from './without-password.js';

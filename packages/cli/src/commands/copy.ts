@@ -1,7 +1,8 @@
 import { copyFileSystem } from '@scratchfs/core/checkpoints';
+import { withoutPassword } from '@scratchfs/core/internal';
 import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Call, Result } from '../table/command-spec.js';
-import { openStore, withoutPassword } from '../target/open-store.js';
+import { openStore } from '../target/open-store.js';
 import { escapeText } from '../terminal/escape.js';
 import { bytesText, count } from '../terminal/quantities.js';
 

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AsyncStorage } from '@scratchfs/core';
+import { withoutPassword } from '@scratchfs/core/internal';
 import { CliError, ExitCode, usageError } from '../errors.js';
 import type { Store } from './store.js';
 
@@ -151,12 +152,4 @@ async function openPath(path: string, name: string, access: Access): Promise<Sto
   }
   const fileSystem = hostFileSystem(path, { readonly: access === 'read' });
   return { fileSystem, isSnapshot: false, save: async () => {}, close: () => fileSystem.close() };
-}
-
-/**
- * Hides the password in a URL, also one with characters that should have been encoded. A number after the host that ends
- * there or is followed by `/`, `?` or `#` is a port, as for `URL`.
- */
-export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:]*):(?!\d*(?:[/?#]|$)).*@/is, '$1:***@');
 }

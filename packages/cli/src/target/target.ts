@@ -1,6 +1,7 @@
+import { withoutPassword } from '@scratchfs/core/internal';
 import type { Call } from '../table/command-spec.js';
 import { withAttemptTarget } from './attempt-target.js';
-import { type Access, openStore, withoutPassword } from './open-store.js';
+import { type Access, openStore } from './open-store.js';
 import type { Target } from './store.js';
 import { storedPath } from './stored-path.js';
 import { inParts } from './unfinished.js';

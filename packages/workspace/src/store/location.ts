@@ -47,14 +47,6 @@ export function exists({ path }: StoreLocation): boolean {
   }
 }
 
-/**
- * Hides the password in a URL, also one with characters that should have been encoded. A number after the host that ends
- * there or is followed by `/`, `?` or `#` is a port, as for `URL`.
- */
-export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:]*):(?!\d*(?:[/?#]|$)).*@/is, '$1:***@');
-}
-
 /** Reports whether two directories of the disk, which need not exist, are the same or one lies in the other. */
 export function overlaps(a: string, b: string): boolean {
   const [first, second] = [realPathOf(a), realPathOf(b)];

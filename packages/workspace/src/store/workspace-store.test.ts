@@ -13,10 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { withoutPassword } from '@scratchfs/core/internal';
 import { createFileSystem } from 'scratchfs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isSameDirectory } from './identity.js';
-import { storeLocation, withoutPassword } from './location.js';
+import { storeLocation } from './location.js';
 import { type StoreOptions, WorkspaceStore } from './workspace-store.js';
 
 const IS_ROOT = process.getuid?.() === 0;

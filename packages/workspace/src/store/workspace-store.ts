@@ -1,12 +1,12 @@
 import { realpathSync, statSync } from 'node:fs';
 import { type FileSystem, fileSystemOn, isStorageError, quote, systemClock } from '@scratchfs/core';
-import { checkFileSystem } from '@scratchfs/core/internal';
+import { checkFileSystem, withoutPassword } from '@scratchfs/core/internal';
 import { DiskStorage } from '@scratchfs/disk';
 import { createFileSystem, openStorage } from 'scratchfs';
 import { WorkspaceError } from '../errors.js';
 import type { WorkspaceOptions } from '../workspace-types.js';
 import { type DirectoryIdentity, identityOf, isSameDirectory } from './identity.js';
-import { exists, locationOfUrl, overlaps, storeLocation, withoutPassword } from './location.js';
+import { exists, locationOfUrl, overlaps, storeLocation } from './location.js';
 import { createRecord, encodeRecord, readRecord } from './records.js';
 import { unborn } from './unborn.js';
 

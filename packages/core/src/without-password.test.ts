@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutPassword } from './open-store.js';
+import { withoutPassword } from './without-password.js';
 
 it.each([
   ['redis://user:secret@host:1/0', 'redis://user:***@host:1/0'],
