@@ -18,6 +18,13 @@ const KILLS = Number(process.env['BROWSER_KILLS'] ?? 4);
 const MAX_UNTOLD = 20;
 const LONG = { timeout: 60_000 + WRITERS * 30_000 + KILLS * 5_000 };
 
+/** Error of a write for which the origin has no space. */
+const FULL = {
+  kind: 'full',
+  message: expect.stringMatching(/no more space: \d+ of \d+ bytes are used/),
+  mayHaveHappened: false,
+};
+
 const found = findChromium();
 const isMissing = 'missing' in found;
 if (isMissing) console.log(`IndexedDbStorage is not tested in Chromium: ${found.missing}`);
@@ -33,6 +40,18 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
     browser = await TestBrowser.start(found.program);
   }, 300_000);
   afterAll(() => browser?.[Symbol.asyncDispose]());
+
+  /** Opens a tab in a context of its own, whose origin has little space until `liftQuota` is called. */
+  async function tabWithQuota(quotaSize: number) {
+    const context = await browser.newContext();
+    const page = await browser.newTab(context);
+    const session = await context.newCDPSession(page);
+    const { origin } = browser;
+    // Chromium remembers the quota that it has seen, so it is set before the first use.
+    await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize });
+    const liftQuota = () => session.send('Storage.overrideQuotaForOrigin', { origin });
+    return { context, page, liftQuota };
+  }
 
   it('passes the suite of object stores', async () => {
     const page = await browser.newTab();
@@ -208,12 +227,7 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
   });
 
   it('reports a full origin with what is used, keeps its state, and goes on when there is space', async () => {
-    // Chromium remembers the quota that it has seen, so it is set before the first use.
-    const context = await browser.newContext();
-    const page = await browser.newTab(context);
-    const session = await context.newCDPSession(page);
-    const { origin } = browser;
-    await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000_000 });
+    const { page, context, liftQuota } = await tabWithQuota(1_000_000);
     const fill = () =>
       page.evaluate(async () => {
         const fs = await tools.createFileSystem({ storage: new tools.IndexedDbStorage() });
@@ -226,16 +240,8 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
         );
         return { outcome, text: await fs.readText('/a'), names: await fs.readdir('/') };
       });
-    expect(await fill()).toEqual({
-      outcome: {
-        kind: 'full',
-        message: expect.stringMatching(/no more space: \d+ of \d+ bytes are used/),
-        mayHaveHappened: false,
-      },
-      text: 'kept',
-      names: ['a'],
-    });
-    await session.send('Storage.overrideQuotaForOrigin', { origin });
+    expect(await fill()).toEqual({ outcome: FULL, text: 'kept', names: ['a'] });
+    await liftQuota();
     expect(await fill()).toMatchObject({ outcome: { kind: 'written' }, names: ['a', 'large'] });
     await context.close();
   });
@@ -399,16 +405,10 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
     });
 
     it('reports a full origin, leaves no part of a file, and goes on when there is space', async () => {
-      const context = await browser.newContext();
-      const page = await browser.newTab(context);
-      const session = await context.newCDPSession(page);
-      const { origin } = browser;
-      await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 2_000_000 });
+      const { page, context, liftQuota } = await tabWithQuota(2_000_000);
       const fill = () => page.evaluate(() => tools.inWorker('fill'));
-      const message = expect.stringMatching(/no more space: \d+ of \d+ bytes are used/);
-      const outcome = { kind: 'full', message, mayHaveHappened: false };
-      expect(await fill()).toEqual({ outcome, text: 'kept', names: ['a'], files: [0] });
-      await session.send('Storage.overrideQuotaForOrigin', { origin });
+      expect(await fill()).toEqual({ outcome: FULL, text: 'kept', names: ['a'], files: [0] });
+      await liftQuota();
       expect(await fill()).toEqual({
         outcome: { kind: 'written' },
         text: 'kept',
