@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { hostFileSystem } from '../host-file-system.js';
 import { loadDirectory } from '../load/load-directory.js';
@@ -44,6 +44,13 @@ beforeEach(() => {
 const is = (name: string) => fingerprintOf(lstatSync(join(journal, name), { bigint: true }));
 const leave = (steps: readonly Step[]) =>
   writeFileSync(join(journal, 'steps'), JSON.stringify({ id: '0123456789abcdef01234567', steps }));
+/** Puts a link to a directory outside the root for one of the journal's directories. */
+function linkOutside(name: 'old' | 'undone'): void {
+  mkdirSync(`${root}-outside`);
+  writeFileSync(join(`${root}-outside`, '0'), 'secret');
+  rmSync(join(journal, name), { recursive: true });
+  symlinkSync(`${root}-outside`, join(journal, name));
+}
 const state = () => ['a', 'b'].map((name) => readFileSync(join(root, name), 'utf8'));
 
 describe('changes that a killed process has left', () => {
@@ -150,26 +157,12 @@ describe('changes that a killed process has left', () => {
         symlinkSync('/etc/passwd', join(journal, 'steps'));
       },
     ],
-    [
-      'has a link for a directory',
-      () => {
-        rmSync(join(journal, 'old'), { recursive: true });
-        symlinkSync(top, join(journal, 'old'));
-      },
-    ],
-    [
-      'has a link for the directory of undone entries',
-      () => {
-        mkdirSync(`${root}-outside`);
-        writeFileSync(join(`${root}-outside`, '0'), 'secret');
-        rmSync(join(journal, 'undone'), { recursive: true });
-        symlinkSync(`${root}-outside`, join(journal, 'undone'));
-      },
-    ],
+    ['has a link for the directory of old entries', () => linkOutside('old')],
+    ['has a link for the directory of undone entries', () => linkOutside('undone')],
   ])('are refused, and nothing changes, if their list %s', async (_, plant) => {
     plant();
-    const before = readdirSync(dirname(root), { recursive: true }).sort();
+    const before = readdirSync(top, { recursive: true }).sort();
     await expect(recoverDirectory(root)).rejects.toThrow(/remove it|EACCES/);
-    expect(readdirSync(dirname(root), { recursive: true }).sort()).toEqual(before);
+    expect(readdirSync(top, { recursive: true }).sort()).toEqual(before);
   });
 });
