@@ -211,7 +211,7 @@ describe('SqliteStorage', () => {
     const db = openFile(newFile());
     const fs = await openFileSystem(new SqliteStorage(db));
     await fs.writeFile('/kept', 'text');
-    // The greatest size of the file in pages; a smaller number than it has now sets it to that.
+    // SQLite raises a limit below the current number of pages to that number, so the file can no longer grow.
     db.exec('PRAGMA max_page_count = 1');
     const refused = { kind: 'full', mayHaveHappened: false, message: /free some space/ };
     await expect(fs.writeFile('/large', new Uint8Array(1_000_000).fill(1))).rejects.toMatchObject(refused);

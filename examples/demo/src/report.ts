@@ -57,7 +57,7 @@ export class Report {
     else terminal.prose(`    ${mark} `, `NOT TRUE: ${text}`, terminal.red);
   }
 
-  /** Adds a row to the table at the end. */
+  /** Adds a row to the table of the closing summary. */
   summarize(step: string, what: string, ms: number): void {
     this.#rows.push({ step, what, ms });
   }

@@ -217,7 +217,7 @@ export interface Capabilities {
   readonly forks: boolean;
   /** `watch` also sees the changes of other clients. */
   readonly sharedWatch: boolean;
-  /** Changes at some path. False if this filesystem refuses every change, as `readonly` does. */
+  /** Changes at some path. False if every change is known to be refused, as under `readonly`. */
   readonly writes: boolean;
 }
 

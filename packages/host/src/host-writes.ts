@@ -409,7 +409,7 @@ async function contentOf(pathHandle: PathHandle): Promise<Uint8Array> {
 
 interface HowSet {
   readonly times?: boolean;
-  /** True for a file that this process has just created: it keeps its owner if that cannot be changed. */
+  /** True for the top entry of a copy that was just made: it keeps its owner if that cannot be changed. */
   readonly isNew?: boolean;
 }
 

@@ -1,2 +1,2 @@
-/** Version of this package. A test compares it with package.json. */
+/** Version of this package. `test/structure` compares it with package.json. */
 export const VERSION = '0.1.0';

@@ -218,7 +218,7 @@ describe('Copies of directories', () => {
     await fs.rm('/d', { recursive: true });
     await backend.collectGarbage();
     expect(await look((await open(store)).fs, '/one')).toEqual(copied);
-    // Enough commits for a compaction of everything.
+    // Enough commits for two more small compactions.
     for (let i = 0; i < 140; i++) await fs.writeFile('/one/deep/er/log', `${i}`);
     await backend.collectGarbage();
     const { fs: other } = await open(store);

@@ -13,8 +13,8 @@ const nameIn = (directory: string, path: string): string | undefined =>
 type Step = readonly [kind: 'read' | 'stat' | 'edit' | 'list', path: string];
 
 /**
- * Returns steps: 70% reads, 15% stats, 10% edits (read, then write the changed whole), 5% listings; few files are
- * frequent.
+ * Returns random steps: 70% reads, 15% stats, 10% edits (read a file, then write all of it back with a change), 5%
+ * listings. A few files are used often, most of them rarely.
  */
 function stepsOf(paths: readonly string[]): Step[] {
   const random = seeded(7);

@@ -17,7 +17,7 @@ interface Scripts {
   luaGetBuffer(key: string): Promise<Buffer | null>;
 }
 
-/** Directory or prefix common to all keys of a run. */
+/** Prefix common to all Redis keys of a run. */
 const NAMESPACE = 'bench';
 
 /**

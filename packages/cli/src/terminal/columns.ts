@@ -31,8 +31,8 @@ export interface AlignOptions {
 }
 
 /**
- * Returns rows as lines with aligned columns. If they do not fit, the widest column counts as narrower, so that rows
- * with a short cell in it may still fit.
+ * Returns rows as lines with aligned columns. If they do not fit, the widest column is padded less: rows with a short
+ * cell there may then fit, rows with a longer one run over.
  */
 export function alignColumns(
   rows: readonly (readonly string[])[],

@@ -148,7 +148,7 @@ class Merge {
     this.#names.set({ ...spot, before: change.before, after });
   }
 
-  /** Reports whether both sides renamed a node. */
+  /** Reports whether both sides moved a node away from the same name. */
   #isMovedTwice(id: NodeId): boolean {
     if (this.#theirArrivals.get(id) === undefined || isNew(this.ours, id)) return false;
     return (this.#ourDepartures.get(id) ?? []).some((spot) => this.theirs.names.get(spot)?.before === id);

@@ -40,7 +40,7 @@ export function placesOf(steps: readonly Step[]): Place[] {
   return steps.flatMap(({ path, to }) => (typeof to === 'object' ? [{ path, content: contentOf(to) }] : []));
 }
 
-/** Returns the steps that remove a content that one of the places has too, each with the path of that place. */
+/** Returns the steps that remove or replace a file whose content one of the places has too, each with that path. */
 export function movesTo(places: readonly Place[], steps: readonly Step[]): Map<Step, string> {
   const paths = new Map(places.map(({ path, content }) => [content, path]));
   const moves = new Map<Step, string>();

@@ -342,7 +342,7 @@ export class ClientSession {
   /** @param knownEpochEnd the counter at which the epoch that this client knows ended, or '' */
   #accept(token: string, counter: number, knownEpochEnd: string): void {
     if (!/^[^:]+:\d+$/.test(token) || !/^\d*$/.test(knownEpochEnd)) throw corruptReply('an identity');
-    // Counters seen beyond the end of the known epoch were lost with the server's memory.
+    // This client has seen writes beyond the end of the known epoch: they were lost with the server's memory.
     if (knownEpochEnd !== '' && Number(knownEpochEnd) < this.#highestCounter) throw this.#fail(WENT_BACK);
     this.#token = token;
     this.#highestCounter = Math.max(this.#highestCounter, counter);

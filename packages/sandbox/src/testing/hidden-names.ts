@@ -226,7 +226,7 @@ function handleCalls(handle: FileHandle | SyncFileHandle, form: '' | 'Sync' = ''
   );
 }
 
-/** Returns the keys and values of all properties of a value at any depth as text, except functions. */
+/** Returns the keys and values of all properties of a value at any depth as text; of functions only the keys. */
 function everythingIn(value: unknown, seen = new Set<unknown>()): string {
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
   if (typeof value === 'function') return '';

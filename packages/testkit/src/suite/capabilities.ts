@@ -68,8 +68,8 @@ export function capabilityCases(add: Add): void {
 }
 
 /**
- * Expects that each declared capability but `sharedWatch` works, and that each other one is refused and changes
- * nothing.
+ * Expects that each declared capability works, and that a call of an undeclared one is refused and changes nothing.
+ * `sharedWatch` is not checked.
  */
 export async function checkCapabilities(fs: FileSystem): Promise<void> {
   const { capabilities } = fs;

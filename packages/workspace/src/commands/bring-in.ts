@@ -27,7 +27,7 @@ export interface BringInOptions {
   readonly contentOf: (given: GivenEntry) => Uint8Array | undefined;
   /**
    * Reports whether a directory still holds exactly what the command was given, so that it can be removed in one step.
-   * @param given every entry at and under the path that the command was given, by path
+   * @param given entries that the command was given, at `path` and under it, by path
    */
   readonly isAsGiven: (path: string, given: ReadonlyMap<string, GivenEntry>) => Promise<boolean>;
 }

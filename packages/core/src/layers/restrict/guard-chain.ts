@@ -146,7 +146,10 @@ export class GuardChain implements ComposedGuard {
     if (this.hides) this.#reach(path, rest, aim);
   }
 
-  /** Asks about the target of a path: its end, or the path before the first `..`. */
+  /**
+   * Asks the guards about the path that the remaining names lead to; if there is a `..` among them, only whether what
+   * precedes it may be seen.
+   */
   #reach(from: string, rest: readonly string[], { access, syscall, given, makes }: Aim): void {
     let path = from;
     for (let i = rest.length - 1; i >= 0; i--) {
