@@ -120,6 +120,29 @@ describe('a walk on a remote storage', () => {
   });
 });
 
+describe('a recursive listing on a remote storage', () => {
+  it('finds a directory where this client last saw nothing', async () => {
+    const { mine, other } = await clients();
+    expect(await mine.exists('/a')).toBe(false);
+    await other.mkdir('/a');
+    await other.writeFile('/a/f', '');
+    expect(await mine.readdir('/a', { recursive: true })).toEqual(['f']);
+  });
+
+  it('finds a directory where this client last saw a file', async () => {
+    const { mine, other } = await clients();
+    await mine.writeFile('/a', '');
+    await other.rm('/a');
+    await other.mkdir('/a/b', { recursive: true });
+    expect(await mine.readdir('/a', { recursive: true })).toEqual(['b']);
+  });
+
+  it('reports a missing directory', async () => {
+    const { mine } = await clients();
+    await expect(mine.readdir('/a', { recursive: true })).rejects.toThrow('ENOENT');
+  });
+});
+
 describe('grep on a remote storage', () => {
   it('searches the latest content of a file that another client changes, and skips a removed one', async () => {
     const { mine, other, afterLoad } = await clients();

@@ -357,8 +357,12 @@ export class RemoteExecutor implements Executor {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const transaction = await open(attempt > 0);
       try {
-        const items = await collectItems(walk(transaction));
-        if ((await this.#settle(transaction, attempt, signal)) !== undefined) return items;
+        const items = collectItems(walk(transaction));
+        // An error may come from outdated data, so what led to it is confirmed too.
+        await items.catch((error: unknown) => {
+          if (isStorageError(error)) throw error;
+        });
+        if ((await this.#settle(transaction, attempt, signal)) !== undefined) return await items;
       } catch (error) {
         if (!isStorageError(error, 'conflict')) throw error;
         transaction.loader.cache.clear();
