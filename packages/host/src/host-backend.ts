@@ -92,12 +92,13 @@ export class HostBackend extends HostReadBackend {
    */
   async #applyJournaled({ checks, writes }: Batch): Promise<readonly number[] | undefined> {
     await this.#writes.checkProtection(writes);
-    const { changes, ids } = await batchChanges(this.root, this.ids, writes);
+    const { changes, ids, compared } = await batchChanges(this.root, this.ids, writes);
     // The changes replace what the disk held a moment ago, which need not be what was checked before.
     const failed = await this.failedOf(checks);
     if (failed.length > 0) return failed;
     const { changed } = await carryOut(this.#writes, changes, undefined);
     if (changed !== undefined) return [];
+    for (const stat of compared) this.ids.renew(stat);
     for (const [path, id] of ids) {
       using trail = this.root.walk(path);
       if (trail.complete) this.ids.give(trail.last.stat, id);

@@ -210,7 +210,7 @@ export class HostWrites {
       throw error;
     }
     const id = this.ids.of(pathHandle.stat);
-    if (isBroken) this.ids.renew(pathHandle.stat);
+    this.ids.renew(pathHandle.stat);
     await this.#named(path, id);
   }
 

@@ -19,8 +19,8 @@ export class NodeIds {
 
   give(stat: BigIntStats, id: NodeId): void {
     const key = inodeKey(stat);
-    if (key === id) return;
     this.#given.delete(key);
+    if (key === id) return;
     this.#given.set(key, id);
     for (const oldest of this.#given.keys()) {
       if (this.#given.size <= MAX_GIVEN_IDS) break;
@@ -28,13 +28,18 @@ export class NodeIds {
     }
   }
 
-  /** Gives a file a new id, so that its old id can pass to a file that takes one of its names. */
+  /**
+   * Gives a file a new id, so that its old id can pass to a file that takes one of its names. Needed even if the old file
+   * is removed: the system may reuse its inode.
+   */
   renew(stat: BigIntStats): void {
     this.give(stat, `${inodeKey(stat)}:${++this.#renewed}`);
   }
 
+  /** Forgets the id of an entry that was removed. */
   forget(stat: BigIntStats): void {
-    this.#given.delete(inodeKey(stat));
+    // Without a given id the inode would have its own one again, which may have passed to another file.
+    if (this.#given.has(inodeKey(stat))) this.renew(stat);
   }
 }
 

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { baseName, FsError, joinPath, type Metadata, type NodeId, parentPath, type Write } from '@scratchfs/core';
 import { checkLinks } from '../check-links.js';
 import { type ConfinedRoot, TEMPORARY } from '../confined-root.js';
@@ -15,6 +15,8 @@ export interface BatchChanges {
   readonly changes: readonly PlannedChange[];
   /** Ids of the new entries, by path. */
   readonly ids: ReadonlyMap<string, NodeId>;
+  /** Stats of the entries that the batch was compared with. */
+  readonly compared: readonly BigIntStats[];
 }
 
 type Find<K extends Write['kind']> = Extract<Write, { kind: K }>;
@@ -63,11 +65,13 @@ class BatchOfPaths {
   result(): BatchChanges {
     const changes: PlannedChange[] = [];
     const ids = new Map<string, NodeId>();
+    const compared: BigIntStats[] = [];
     for (const [path, { state, id }] of this.#states) {
       using trail = this.root.walk(path);
       const entry = trail.complete ? trail.last : undefined;
       if (entry === undefined && state === undefined) continue;
       if (id !== undefined) ids.set(path, id);
+      if (entry !== undefined) compared.push(entry.stat);
       const is = entry && fingerprintOf(entry.stat);
       const current = entry && is && { kind: entry.kind, mode: Number(entry.stat.mode) & 0o7777, is, names: [] };
       // Only the entry that the batch was compared with may be replaced.
@@ -75,7 +79,7 @@ class BatchOfPaths {
         is !== undefined && isSameEntry(is, fingerprintOf(taken.stat));
       changes.push({ path, current, after: state, mayReplace });
     }
-    return { changes: changes.sort((a, b) => (a.path < b.path ? -1 : 1)), ids };
+    return { changes: changes.sort((a, b) => (a.path < b.path ? -1 : 1)), ids, compared };
   }
 
   #create({ path, type, meta, content, target, id }: Find<'create'>): void {
