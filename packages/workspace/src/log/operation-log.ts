@@ -260,6 +260,8 @@ export class OperationLog {
 
   #take(record: OperationRecord, head?: Head): Operation {
     const { operation, changes } = record;
+    // A concurrent call may have taken it, and later ones, since it was read.
+    if (operation.id <= this.#state.last) return operation;
     const { undoable, undone } = stacksAfter(this.#state, operation);
     this.#state = {
       head: head ?? applyChanges(this.#state.head, changes, versionFor(this.#attempt, operation)),

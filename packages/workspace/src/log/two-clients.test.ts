@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileSystem, type SyncFileSystem } from 'scratchfs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openWorkspace } from '../workspace.js';
 import type { Workspace } from '../workspace-types.js';
 import { seal } from './operation-record.js';
@@ -51,6 +51,41 @@ describe('two clients on one attempt', () => {
     expect(a).toEqual(b);
     for (let n = 0; n < 80; n++) await both[n % 2]?.undo();
     for (const { fileSystem } of both) expect(await fileSystem.readdir('/')).toEqual(['a.txt']);
+  });
+
+  it('take each operation once, also if concurrent reads of the log end in another order', async () => {
+    const first = await (await opened()).createAttempt('one');
+    await first.fileSystem.mkdir('/d');
+    let held: (() => void) | undefined;
+    let isHeld = false;
+    const slow = new Proxy(store, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        if (key === 'readText')
+          return async (path: string) => {
+            const text = await target.readText(path);
+            if (path === `${operations}/000000002` && !isHeld) {
+              isHeld = true;
+              await new Promise<void>((resolve) => {
+                held = resolve;
+              });
+            }
+            return text;
+          };
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const workspace = await openWorkspace(directory, { store: slow });
+    open.push(workspace);
+    const second = await workspace.attempt('one');
+    await first.fileSystem.writeFile('/d/f', '1');
+    const early = second.head();
+    await vi.waitFor(() => expect(held).toBeDefined());
+    await first.fileSystem.rm('/d', { recursive: true });
+    expect(await second.head()).toBe(3);
+    held?.();
+    expect(await early).toBe(3);
+    expect((await second.steps('undo')).map(({ id }) => id)).toEqual([3, 2, 1]);
   });
 
   it('do not undo what they have not seen', async () => {
