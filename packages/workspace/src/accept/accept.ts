@@ -299,7 +299,7 @@ async function appendAccept(
 ): Promise<Operation> {
   const done = new Map(paths.map((accepted) => [accepted.path, accepted]));
   const changes = effectOf(record, paths, planned.changes);
-  return append(parts, async (head, version) => {
+  return append(parts, batch, async (head, version) => {
     const isPlanned = head === planned.head;
     const current = isPlanned ? planned.changes : await attemptChanges(head, contents, parts.readOnly);
     const remaining = current.flatMap((change) => {
@@ -313,7 +313,7 @@ async function appendAccept(
     await noteMoves(changesBetween(head, next), next, parts.lower, parts.moves);
     return {
       head: next,
-      operation: { tool: 'accept', actor, summary, startedAt, batch, accept: record, changes },
+      operation: { tool: 'accept', actor, summary, startedAt, accept: record, changes },
     };
   });
 }
@@ -345,24 +345,30 @@ function effectOf(
   );
 }
 
-/** Appends an operation made from the current head. Cannot be cancelled, because what it describes has happened. */
+/**
+ * Appends an operation made from the current head. Cannot be cancelled, because what it describes has happened.
+ * @param batch id of the note. If another client has completed it, the operation of that client is returned
+ */
 async function append(
   { log, clock, attempt }: AcceptParts,
+  batch: string | undefined,
   prepare: (
     head: Head,
     version: string,
   ) => Promise<{
     readonly head: Head;
-    readonly operation: Omit<NewOperation, 'at' | 'ms'> & { readonly startedAt: number };
+    readonly operation: Omit<NewOperation, 'at' | 'ms' | 'batch'> & { readonly startedAt: number };
   }>,
 ): Promise<Operation> {
   for (;;) {
     const { head, last } = await log.catchUp({});
+    const done = batch === undefined ? undefined : log.operationOf(batch);
+    if (done !== undefined) return done;
     const at = clock();
     const prepared = await prepare(head, versionFor(attempt, { id: last + 1, at }));
     const { startedAt, ...described } = prepared.operation;
     const ms = Math.max(0, at - startedAt);
-    const operation = await log.append(prepared.head, { ...described, at, ms, after: last });
+    const operation = await log.append(prepared.head, { ...described, batch, at, ms, after: last });
     if (operation !== undefined) return operation;
   }
 }
@@ -540,6 +546,7 @@ function appendMove(
   writes: readonly DiskWrite[],
   {
     tool,
+    batch,
     ...label
   }: {
     readonly tool: 'undo' | 'redo';
@@ -551,7 +558,7 @@ function appendMove(
 ): Promise<Operation> {
   const { operation } = record;
   const changes = tool === 'redo' ? operation.changes : inverseChanges(operation.changes);
-  return append(parts, async (head, version) => {
+  return append(parts, batch, async (head, version) => {
     const next = await reboundHead(headAfterMove(head, record, tool, version), writes, parts.lower, version);
     await noteMoves(tool === 'undo' ? record.changes : changesBetween(head, next), next, parts.lower, parts.moves);
     return { head: next, operation: { ...label, tool, target: operation.id, changes } };

@@ -2,10 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { type FileSystem, FsError } from '@scratchfs/core';
 import { createFileSystem } from 'scratchfs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
 import { Directories } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
+import { PendingAccepts } from './pending-accept.js';
 
 const directories = new Directories();
 afterAll(() => directories.remove());
@@ -185,6 +186,62 @@ describe('an operation of a live attempt whose process was killed', () => {
     );
     expect(tools).toEqual(['edit', 'edit']);
     expect(readdirSync(disk).sort()).toEqual(['first', 'other']);
+  });
+});
+
+describe('two clients that complete the same interrupted writes', () => {
+  /** Lets the second client complete them while the first one does, after it has looked whether the log has them. */
+  async function bothComplete(isLive: boolean, interrupt: (attempt: Attempt, kill: () => void) => Promise<unknown>) {
+    const disk = directories.directory({ a: 'old\n' });
+    const store = new HookedStore();
+    const open = () => openWorkspace(disk, { store: store.fileSystem, live: isLive });
+    const [one, two, three] = [await open(), await open(), await open()];
+    const killed = (): never => {
+      throw new Error('killed');
+    };
+    const kill = (): void => store.before(/operations/, killed);
+    await expect(interrupt(await one.createAttempt('x'), kill)).rejects.toThrow('killed');
+    const [first, second] = [await two.attempt('x'), await three.attempt('x')];
+    const { isWritten } = PendingAccepts.prototype;
+    using _ = vi.spyOn(PendingAccepts.prototype, 'isWritten').mockImplementationOnce(async function (
+      this: PendingAccepts,
+      ...args
+    ) {
+      await second.fileSystem.writeFile('/b', 'B\n');
+      return isWritten.apply(this, args);
+    });
+    await first.fileSystem.writeFile('/c', 'C\n');
+    return { disk, first, tools: await toolsOf(first) };
+  }
+
+  it('append the accept once', async () => {
+    const { tools } = await bothComplete(false, async (attempt, kill) => {
+      await attempt.fileSystem.writeFile('/a', 'ONE\n');
+      kill();
+      await attempt.accept();
+    });
+    expect(tools).toEqual(['edit', 'accept', 'edit', 'edit']);
+  });
+
+  it('append the undo of an accept once', async () => {
+    const { tools } = await bothComplete(false, async (attempt, kill) => {
+      await attempt.fileSystem.writeFile('/a', 'ONE\n');
+      await attempt.accept();
+      kill();
+      await attempt.undo();
+    });
+    expect(tools).toEqual(['edit', 'accept', 'undo', 'edit', 'edit']);
+  });
+
+  it('append the operation of a live attempt once, so that everything can be undone', async () => {
+    const { disk, first, tools } = await bothComplete(true, async (attempt, kill) => {
+      kill();
+      await attempt.fileSystem.writeFile('/a', 'ONE\n');
+    });
+    expect(tools).toEqual(['edit', 'edit', 'edit']);
+    for (const _ of tools) await first.undo();
+    expect(readdirSync(disk)).toEqual(['a']);
+    expect(read(disk, 'a')).toBe('old\n');
   });
 });
 

@@ -208,13 +208,21 @@ async function isTakenBack(parts: AcceptParts, writes: readonly DiskWrite[]): Pr
   }
 }
 
-/** Appends an operation whose changes are on the disk. Cannot be cancelled, because what it describes has happened. */
+/**
+ * Appends an operation whose changes are on the disk, unless another client has completed it already. Cannot be
+ * cancelled, because what it describes has happened.
+ */
 export async function appendLive(
   log: OperationLog,
-  { writes, operation }: Pick<LiveOperation, 'writes' | 'operation'>,
+  {
+    writes,
+    operation,
+  }: Pick<LiveOperation, 'writes'> & { readonly operation: LiveOperation['operation'] & { readonly batch: string } },
 ): Promise<Operation> {
   for (;;) {
     const { head, last } = await log.catchUp({});
+    const done = log.operationOf(operation.batch);
+    if (done !== undefined) return done;
     const accept = { as: 'apply', isLive: true, writes } as const;
     const appended = await log.append(head, { ...operation, accept, after: last });
     if (appended !== undefined) return appended;
