@@ -64,12 +64,16 @@ let pictures = 0;
 let socket = join(home, 'tmux');
 const tmux = (...args) => execFileSync('tmux', ['-S', socket, ...args], { encoding: 'utf8', env: environment });
 
-/** Waits until the shell or a question waits for the keyboard. */
-async function settled() {
-  for (;;) {
-    await sleep(200);
-    const screen = tmux('capture-pane', '-p').trimEnd();
-    if (/\n\$$|^\$$|\?\]$|q leaves$/.test(screen)) return;
+const screenNow = () => tmux('capture-pane', '-p').trimEnd();
+
+/** Waits until the screen has changed, the shell or a question waits for the keyboard, and nothing more is drawn. */
+async function settled(before) {
+  for (let last = before, same = 0; same < 5; ) {
+    await sleep(150);
+    const screen = screenNow();
+    const isWaiting = screen !== before && /\n\$$|^\$$|\?\]$|q leaves$/.test(screen);
+    same = isWaiting && screen === last ? same + 1 : 0;
+    last = screen;
   }
 }
 
@@ -96,10 +100,10 @@ async function capture(commands, rows) {
   tmux('send-keys', 'Enter');
   await settled();
   for (const command of commands) {
+    const before = screenNow();
     if (typeof command === 'string') tmux('send-keys', '-l', command);
     tmux('send-keys', typeof command === 'string' ? 'Enter' : command.key);
-    await sleep(500);
-    await settled();
+    await settled(before);
   }
   const screen = tmux('capture-pane', '-p', '-e');
   tmux('kill-server');

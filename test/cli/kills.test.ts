@@ -9,7 +9,7 @@ import { ENVIRONMENT, folder, json, ok } from './program.js';
 import { repository } from './repository.js';
 
 const KILLS = Number(process.env['CLI_KILLS'] ?? '8');
-const SEED = Number(process.env['CLI_KILLS_SEED'] ?? Date.now() % 1_000_000);
+const SEED = Number(process.env['CLI_KILLS_SEED'] ?? 20_261_127);
 const HAS_BUBBLEWRAP = spawnSync('bwrap', ['--version']).status === 0 || process.env['CI'] !== undefined;
 
 /** Files that each operation changes together, so that they are always equal. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openFileSystem } from '@scratchfs/core';
 import { DiskStorage } from '@scratchfs/disk';
 import { describe, expect, it } from 'vitest';
@@ -100,20 +101,31 @@ describe('a command that fills a new directory or file', () => {
     const place = folder('target');
     const parent = join(place, 'new', 'parents');
     const args = command === 'fs get' ? ['d', join(parent, 'd')] : [join(parent, 'd')];
-    const child = spawn(process.execPath, [PROGRAM, ...command.split(' '), ...args, '--store', '.'], {
-      cwd,
-      env: ENVIRONMENT,
-    });
-    const closed = once(child, 'close');
-    await expect
-      .poll(() => (existsSync(parent) ? readdirSync(parent) : []), { interval: 5, timeout: 20_000 })
-      .toEqual([expect.stringMatching(/^d\.\w{12}\.tmp$/)]);
-    if (command === 'fs get')
-      expect(statSync(join(parent, readdirSync(parent)[0] ?? '')).mode & 0o777, 'private until it is whole').toBe(
-        0o700,
-      );
-    child.kill('SIGINT');
-    expect(await closed).toEqual([130, null]);
+    /** Starts the command, and presses Ctrl-C as soon as it writes. Returns its exit code. */
+    const interrupted = async (): Promise<unknown> => {
+      const child = spawn(process.execPath, [PROGRAM, ...command.split(' '), ...args, '--store', '.'], {
+        cwd,
+        env: ENVIRONMENT,
+      });
+      const closed = once(child, 'close');
+      let names: readonly string[] = [];
+      for (; names.length === 0 && child.exitCode === null; await sleep(5))
+        names = existsSync(parent) ? readdirSync(parent) : [];
+      const unfinished = statSync(join(parent, names[0] ?? ''), { throwIfNoEntry: false });
+      child.kill('SIGINT');
+      const [code] = await closed;
+      if (code === 0) return code;
+      expect(names).toEqual([expect.stringMatching(/^d\.\w{12}\.tmp$/)]);
+      if (command === 'fs get') expect((unfinished?.mode ?? 0) & 0o777, 'private until it is whole').toBe(0o700);
+      return code;
+    };
+    let code: unknown = 0;
+    // The command may be faster than the signal.
+    for (let attempt = 0; attempt < 10 && code === 0; attempt++) {
+      rmSync(join(place, 'new'), { recursive: true, force: true });
+      code = await interrupted();
+    }
+    expect(code).toBe(130);
     expect(readdirSync(place)).toEqual([]);
   });
 });
@@ -161,7 +173,7 @@ describe('a store', () => {
         code: 1,
         stderr: expect.stringContaining('end that process, or try again later'),
       });
-      expect(performance.now() - started).toBeLessThan(15_000);
+      expect(performance.now() - started).toBeLessThan(60_000);
       const writing = ok(['fs', 'write', 'b', 'third', ...store], { cwd });
       holder.kill('SIGKILL');
       await writing;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -24,33 +24,42 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     mkdirSync(join(store, 'many'));
     for (let index = 0; index < 150; index++) writeFileSync(join(store, 'many', `f${index}`), 'text\n');
     const { type, shows } = bound(open(store));
-    // A disk on which each file takes 10 ms.
+    const outside = folder('outside');
+    const go = join(outside, 'go');
+    // A disk on which each file takes some milliseconds, until the file `go` exists.
     const code = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
       const wait = new Int32Array(new SharedArrayBuffer(4));
       for (const name of ['openSync', 'lstatSync']) {
         const work = fs[name];
-        fs[name] = (...args) => { Atomics.wait(wait, 0, 0, 10); return work(...args); };
+        fs[name] = (...args) => {
+          if (!fs.existsSync(${JSON.stringify(go)})) Atomics.wait(wait, 0, 0, Number(process.env.SLOW_MS));
+          return work(...args);
+        };
       }
       syncBuiltinESMExports();`;
     writeFileSync(join(store, 'slow.mjs'), code);
-    const outside = folder('outside');
+    const slowly = (ms: number): string => `SLOW_MS=${ms} NODE_OPTIONS='--import ./slow.mjs'`;
     for (const [line, label] of [
       ['fs grep -l text many', 'Searching…'],
       ["fs find 'many/**'", 'Searching…'],
     ] as const) {
-      type(
-        `clear; NODE_OPTIONS='--import ./slow.mjs' scratchfs ${line} --store . > ${outside}/printed; echo "code $?"`,
-      );
+      rmSync(go, { force: true });
+      type(`clear; ${slowly(200)} scratchfs ${line} --store . > ${outside}/printed; echo "code $?"`);
       await shows(new RegExp(`^${label}`, 'm'));
+      writeFileSync(go, '');
       await shows(/^code 0$/m);
       expect(terminal?.screen()).not.toContain(label);
       expect(readFileSync(join(outside, 'printed'), 'utf8')).not.toContain(label);
     }
-    type(`clear; (sleep 2; tar c many) | scratchfs import tar - --store ${outside}/b.snapshot; echo "code $?"`);
+    rmSync(go);
+    const tar = `(until [ -e ${go} ]; do sleep 0.1; done; tar c many)`;
+    type(`clear; ${tar} | scratchfs import tar - --store ${outside}/b.snapshot; echo "code $?"`);
     await shows(/^Reading…/m);
+    writeFileSync(go, '');
     await shows(/Imported into \/: 150 files[\s\S]*^code 0$/m);
     expect(terminal?.screen()).not.toContain('Reading…');
-    type(`clear; NODE_OPTIONS='--import ./slow.mjs' scratchfs fs find --json --store . > printed 2>&1; echo "code $?"`);
+    rmSync(go);
+    type(`clear; ${slowly(10)} scratchfs fs find --json --store . > printed 2>&1; echo "code $?"`);
     await shows(/^code 0$/m);
     expect(readFileSync(join(store, 'printed'), 'utf8')).toMatch(/^\{.*\}\n$/);
   });
@@ -60,7 +69,7 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     const env = { ...process.env, SCRATCHFS_TEST_PROGRAM: PROGRAM };
     const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { env, encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  }, 120_000);
+  }, 300_000);
 
   it('names and contents cannot move the cursor, and colours have a meaning', async () => {
     const store = folder('hostile');

@@ -8,7 +8,7 @@ import { ENVIRONMENT, folder } from './program.js';
 /** True if tmux is installed, or must be. */
 export const HAS_TMUX = spawnSync('tmux', ['-V']).status === 0 || process.env['CI'] !== undefined;
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 const LOOK_MS = 50;
 
 /** Makes a directory with `scratchfs` as a program of its own, for PATH. */
@@ -51,8 +51,9 @@ export class Terminal {
     this.type('clear');
   }
 
-  /** Types a line and Enter. */
+  /** Types a line and Enter. A line that begins with `clear` clears the screen before it is typed, so that nothing old is found. */
   type(line: string): void {
+    if (line.startsWith('clear')) this.#tmux('send-keys', '-R');
     this.#tmux('send-keys', '-l', line);
     this.#tmux('send-keys', 'Enter');
   }
