@@ -34,7 +34,7 @@ describe.skipIf(!hasServer)('with a redis-server', () => {
     async (world) => {
       expect(await attack(world)).toEqual([]);
     },
-    240_000,
+    600_000,
   );
 
   it.each(Object.entries(POLICIES))('a sandbox of %s never names what it hides', async (_name, policy) => {

@@ -69,7 +69,7 @@ describe.skipIf(reason !== undefined)(
         const swapper = await Swapper.start(join(work, at), [pair], 0.005);
         let [snapshots, checkouts, swaps] = [0, 0, 0];
         try {
-          const isEnough = () => snapshots > ROUNDS / 10 && checkouts > ROUNDS / 20;
+          const isEnough = () => snapshots > ROUNDS / 10 && checkouts > ROUNDS / 20 && swapper.swaps > ROUNDS;
           for (let round = 0; round < ROUNDS || (!isEnough() && round < 20 * ROUNDS); round++) {
             const id = await unlessSwapped(versions.createSnapshot(work, second, 'raced'));
             if (id !== undefined) {

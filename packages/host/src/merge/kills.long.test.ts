@@ -29,5 +29,5 @@ it.skipIf(process.platform !== 'linux')(
     }
     for (const victim of VICTIMS) expect(kills[victim], victim).toBeGreaterThan(0);
   },
-  60_000 + ROUNDS * 10_000,
+  60_000 + ROUNDS * 60_000,
 );

@@ -44,11 +44,13 @@ it('a process is known to run, and any start time matches it', async () => {
 
 it('a running merge is left alone', async () => {
   const { sample, repository, from, to } = await prepare(folders);
-  const slow = { git: 'case "$*" in "update-ref "*) sleep 2 ;; esac' };
+  const gate = join(folders.folder(), 'open');
+  const slow = { git: `case "$*" in "update-ref "*) while ! [ -e '${gate}' ]; do sleep 0.02; done ;; esac` };
   const merge = runBehind(folders, slow, () => apply(repository, from, to));
   await vi.waitUntil(() => existsSync(join(repository.gitDirectory, 'scratchfs-merge/begun')), 60_000);
   await wait(200);
-  await expect(recoverStage(repository, repository.git)).rejects.toThrow(/Another merge is being brought/);
+  const recovering = recoverStage(repository, repository.git).finally(() => writeFileSync(gate, ''));
+  await expect(recovering).rejects.toThrow(/Another merge is being brought/);
   expect(await merge).toEqual({ done: true });
   expect(sample.git('rev-parse', 'HEAD')).toBe(to);
   expect(sample.git('status', '--porcelain')).toBe('');

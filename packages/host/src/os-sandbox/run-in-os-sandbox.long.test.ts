@@ -257,11 +257,12 @@ describe.skipIf(!isThere && !process.env['CI'])('runInOsSandbox() (needs bubblew
 
   it.each(['/tmp', '/dev/shm'])('counts files in %s as memory', async (directory) => {
     const { fs, sandbox } = await sandboxOf({ '/a': 'one' });
-    const fill = (mib: number): string => `echo two >a; head -c ${mib * 2 ** 20} /dev/zero >${directory}/x; sleep 1`;
+    const fill = (mib: number, seconds: number): string =>
+      `echo two >a; head -c ${mib * 2 ** 20} /dev/zero >${directory}/x; sleep ${seconds}`;
     const limits = { memoryBytes: 64 * 2 ** 20 };
-    expect((await runInOsSandbox(sandbox, fill(20), { limits })).stopped).toBe(undefined);
+    expect((await runInOsSandbox(sandbox, fill(20, 1), { limits })).stopped).toBe(undefined);
     expect(await fs.readText('/a')).toBe('two\n');
-    const { stopped, changes } = await runInOsSandbox(sandbox, `rm a; ${fill(63)}`, { limits });
+    const { stopped, changes } = await runInOsSandbox(sandbox, `rm a; ${fill(63, 60)}`, { limits });
     expect({ stopped, changes }).toEqual({ stopped: 'memory', changes: NOTHING });
   });
 

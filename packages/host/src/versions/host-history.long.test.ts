@@ -289,7 +289,7 @@ describe('onboardRepo()', () => {
     repository.write('beneath', 'a file');
     const tags = repository.git('ls-files', '-v');
     // Wait for the next second: a change in the second of the index does not differ in its times.
-    await setTimeout(1_000);
+    await setTimeout(1_100);
     const id = await versions.onboardRepo(repository.path, { workingTree: true });
     const { added, changed, removed } = await versions.diffSnapshots(repository.git('rev-parse', 'HEAD'), id);
     expect(changed.map(({ path }) => path)).toEqual(['assumed', 'both', 'skipped']);

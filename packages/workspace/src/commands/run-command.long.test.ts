@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FileSystem } from '@scratchfs/core';
 import { OsSandboxUnavailableError } from '@scratchfs/host';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -43,6 +44,14 @@ async function projectOf(contents: Record<string, string>, options: WorkspaceOpt
   const attempt = await workspace.attempt();
   const run: Attempt['run'] = (command, options) => attempt.run(command, options);
   return { directory, attempt, fileSystem: attempt.fileSystem, run };
+}
+
+/** Part of a script that waits until {@link endWait}, though a command sees nothing of this process. */
+const WAIT = `sleep 600.${process.pid}`;
+
+/** Ends the wait of a command, as soon as it has begun. */
+async function endWait(): Promise<void> {
+  while (spawnSync('pkill', ['-f', `^${WAIT}$`]).status !== 0) await pause(10);
 }
 
 /** Returns every path with its kind, mode and content. */
@@ -150,11 +159,11 @@ describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)
     };
     let isDone: Promise<void> | undefined;
     const result = await run(
-      `echo go; while ! [ -e /tmp/x ] && [ $((n=n+1)) -lt 40 ]; do sleep 0.01; done
+      `echo go; ${WAIT}
        sed -i s/e/E/ merged; sed -i s/c/ours/ content; rm removed; echo x >changed; chmod 755 mode; echo same >both; echo ours >new`,
       {
         onOutput: () => {
-          isDone ??= others();
+          isDone ??= others().finally(endWait);
         },
       },
     );
@@ -346,10 +355,10 @@ describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)
     );
     const { attempt, directory, fileSystem, run } = await projectOf(contents);
     let others: Promise<void> | undefined;
-    const { conflicts, operation } = await run('echo; sleep 0.3; rm -r a b c', {
+    const { conflicts, operation } = await run(`echo; ${WAIT}; rm -r a b c`, {
       onOutput: () => {
-        others ??= fileSystem.writeFile('/b/f3', 'of the attempt');
         writeFileSync(join(directory, 'c/f5'), 'of the person');
+        others ??= fileSystem.writeFile('/b/f3', 'of the attempt').finally(endWait);
       },
     });
     await others;
