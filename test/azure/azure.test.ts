@@ -143,7 +143,7 @@ describe('AzureBlobStorage', () => {
         openFileSystem(new AzureBlobStorage(disturbed, { name, timeoutMs, retries: 0 }));
       proxy.forget();
       const storage = new AzureBlobStorage(disturbed, { name });
-      const [patient, hasty] = await Promise.all([openFileSystem(storage), open(100)]);
+      const [patient, hasty] = await Promise.all([openFileSystem(storage), open(2_000)]);
       proxy.plan = () => 'silence';
       const stop = new AbortController();
       const aborted = patient.writeFile('/f', 'y', { signal: stop.signal });

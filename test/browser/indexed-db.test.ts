@@ -38,7 +38,7 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
   beforeAll(async () => {
     if (isMissing) throw new Error(found.missing);
     browser = await TestBrowser.start(found.program);
-  }, 300_000);
+  }, 600_000);
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
   /** Opens a tab in a context of its own, whose origin has little space until `liftQuota` is called. */
@@ -211,7 +211,7 @@ describe.skipIf(isMissing && !process.env['CI'])('IndexedDbStorage in Chromium',
       await new Promise((resolve) => {
         deletion.onblocked = resolve;
       });
-      const options = { database, timeoutMs: 200, retries: 0 };
+      const options = { database, timeoutMs: 2_000, retries: 0 };
       const open = () => tools.createFileSystem({ storage: new tools.IndexedDbStorage('main', options) });
       const kind = await open().then(
         () => 'opened',

@@ -24,14 +24,23 @@ function runtimes(): number[] {
     });
 }
 
-/** Increments until a call fails or `gone` rejects. Returns the number of acknowledged increments. */
-async function incrementUntilKilled(worker: Miniflare, where: string, gone: Promise<never>): Promise<number> {
+/**
+ * Increments until a call fails or `gone` rejects. Returns the number of acknowledged increments.
+ * @param onIncrement called after each acknowledged increment
+ */
+async function incrementUntilKilled(
+  worker: Miniflare,
+  where: string,
+  gone: Promise<never>,
+  onIncrement: () => void,
+): Promise<number> {
   for (let acknowledged = 0; ; acknowledged++) {
     try {
       await Promise.race([call(worker, `${where}/increment?name=counter`), gone]);
     } catch {
       return acknowledged;
     }
+    onIncrement();
   }
 }
 
@@ -61,11 +70,13 @@ it.skipIf(reason !== undefined)(
       });
       gone.catch(() => undefined);
       // Two clients in each place.
+      const begun = new Set<string>();
       const clients = [...places, ...places].map(async (where) => {
-        const count = await incrementUntilKilled(worker, where, gone);
+        const count = await incrementUntilKilled(worker, where, gone, () => begun.add(where));
         acknowledged.set(where, (acknowledged.get(where) as number) + count);
       });
-      await wait(400 + Math.random() * 600);
+      await expect.poll(() => begun.size).toBe(places.length);
+      await wait(Math.random() * 600);
       process.kill(own[0] as number, 'SIGKILL');
       await Promise.race([Promise.all(clients), wait(PENDING_MS)]);
       end(new Error('killed'));

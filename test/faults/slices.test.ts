@@ -103,5 +103,5 @@ for (const [name, work] of Object.entries(OPERATIONS)) {
       if (name.startsWith('cp') || name.startsWith('rename'))
         await fs.rm(name.startsWith('cp') ? '/copy' : '/moved', { recursive: true, force: true });
     });
-  }, 300_000);
+  }, 600_000);
 }

@@ -112,5 +112,5 @@ for (const [name, [others, work]] of Object.entries(OPERATIONS)) {
         backend = await planted(others);
       },
     );
-  }, 300_000);
+  }, 600_000);
 }

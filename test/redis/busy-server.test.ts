@@ -28,7 +28,7 @@ async function referenceMs(server: RedisServer): Promise<number> {
 describe.skipIf(!hasOwnServer || process.platform !== 'linux')('A server (its CPU time is known on Linux only)', () => {
   const on = useServer();
 
-  it('is never kept busy by one command, however large the directory or file', { timeout: 300_000 }, async () => {
+  it('is never kept busy by one command, however large the directory or file', { timeout: 600_000 }, async () => {
     // Other processes disturb the machine's caches, so only a command that is too long in every try counts.
     let tooLong: readonly string[] | undefined;
     for (let i = 0; i < TRIES && (tooLong === undefined || tooLong.length > 0); i++) {

@@ -225,5 +225,5 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
     } finally {
       await server.stop();
     }
-  }, 60_000);
+  }, 300_000);
 });

@@ -59,7 +59,7 @@ describe.skipIf(!hasOwnServer)('A garbled reply of the server', () => {
     async (_, make) => {
       const random = new Random(7);
       const namespace = freshNamespace();
-      const open = () => new RedisStorage(on.server.url, { namespace, retries: 0, timeoutMs: 1_000 });
+      const open = () => new RedisStorage(on.server.url, { namespace, retries: 0, timeoutMs: 5_000 });
       let storage = open();
       const found = new Map<string, number>();
       for (let i = 0; i < ROUNDS; i++) {
@@ -109,7 +109,7 @@ describe.skipIf(!hasOwnServer)('A garbled reply of the server', () => {
       await storage.close();
       expect(found.get('corrupt')).toBeGreaterThan(ROUNDS / 5);
     },
-    60_000,
+    300_000,
   );
 
   it('that is no Redis protocol is an error of kind corrupt', async () => {

@@ -4,16 +4,17 @@ import { differences } from '@scratchfs/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CHANGES, clock, plantScene } from '../faults/harness.js';
 import type { Change } from '../faults/remote/trial.js';
+import { startTurnClock } from '../faults/turn-clock.js';
 import { type Client, connect, freshNamespace, type RedisLocation, stateAt, withClient, withPort } from './clients.js';
 import { Scene } from './faults/scene.js';
 import { TcpProxy } from './proxy/tcp-proxy.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-const LONG_TIMEOUT = { timeout: 120_000 };
+const LONG_TIMEOUT = { timeout: 300_000 };
 /** Timeout of one request, in milliseconds. A call sends several requests, and each may be repeated. */
 const TIMEOUT_MS = 800;
-const BOUNDED_MS = 30_000;
+const BOUNDED_MS = 60_000;
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -99,12 +100,12 @@ describe.skipIf(!hasOwnServer)('A server outage', () => {
       ];
       for (const change of changes) {
         const controller = new AbortController();
-        const started = performance.now();
         const result = failure(change(controller.signal));
         await sleep(50);
         controller.abort(new Error('enough'));
+        const elapsed = startTurnClock();
         expect(String(await result)).toBe('Error: enough');
-        expect(performance.now() - started).toBeLessThan(500);
+        expect(elapsed()).toBeLessThan(450);
       }
       await server.start();
       expect((await fs.checkpoints()).map(({ name }) => name)).toEqual(['first']);

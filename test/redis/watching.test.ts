@@ -7,7 +7,7 @@ import { TcpProxy } from './proxy/tcp-proxy.js';
 import { RedisServer } from './servers/redis-server.js';
 import { hasOwnServer } from './servers/test-server.js';
 
-const LONG_TIMEOUT = { timeout: 60_000 };
+const LONG_TIMEOUT = { timeout: 300_000 };
 
 /** Returns the events that a watcher receives, filled as they arrive. */
 async function listen(fs: FileSystem): Promise<string[]> {

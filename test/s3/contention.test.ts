@@ -4,7 +4,7 @@ import { hasBucket } from './servers/test-bucket.js';
 import { throughputAt } from './throughput.js';
 
 describe.skipIf(!hasBucket)('Concurrent writers on one filesystem', () => {
-  it('in separate processes all succeed, and each write is applied once', { timeout: 240_000 }, async () => {
+  it('in separate processes all succeed, and each write is applied once', { timeout: 600_000 }, async () => {
     const { problems, times } = await race({ processes: 4, writers: 1, writes: 12, isShared: false });
     expect(problems).toEqual([]);
     // Times depend on the machine, so packages/s3/src/commit-backoff.long.test.ts checks fairness by counting lost
@@ -12,12 +12,12 @@ describe.skipIf(!hasBucket)('Concurrent writers on one filesystem', () => {
     console.log(`4 processes × 12 writes: ${times.map((ms) => Math.round(ms)).join(', ')} ms`);
   });
 
-  it('to one file lose nothing and duplicate nothing', { timeout: 240_000 }, async () => {
+  it('to one file lose nothing and duplicate nothing', { timeout: 600_000 }, async () => {
     const { problems } = await race({ processes: 2, writers: 4, writes: 6, isShared: true });
     expect(problems).toEqual([]);
   });
 
-  it('in one process share commits, so requests are few even if the store is slow', { timeout: 120_000 }, async () => {
+  it('in one process share commits, so requests are few even if the store is slow', { timeout: 300_000 }, async () => {
     const { perSecond, requests } = await throughputAt(30, 32, 640);
     console.log(`32 writers at 30 ms a PUT: ${Math.round(perSecond)} operations a second`);
     expect(requests).toBeLessThan(0.25);

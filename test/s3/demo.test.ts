@@ -7,7 +7,7 @@ import { withClient } from '../faults/remote/remote.js';
 import { s3Remote } from './remote.js';
 import { freshPlace, hasBucket, urlOf } from './servers/test-bucket.js';
 
-describe.skipIf(!hasBucket)('The demo with --storage', { timeout: 240_000 }, () => {
+describe.skipIf(!hasBucket)('The demo with --storage', { timeout: 600_000 }, () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'scratchfs-demo-s3-'));

@@ -7,7 +7,7 @@ const SEED = 20_261_121;
 const OPERATIONS = 500;
 
 describe.skipIf(!hasBucket)('A filesystem in S3', () => {
-  it('behaves exactly like one in memory, times and counters included', { timeout: 240_000 }, async () => {
+  it('behaves exactly like one in memory, times and counters included', { timeout: 600_000 }, async () => {
     const report = await compareForms(SEED, OPERATIONS, onS3(freshPlace));
     expect(report.difference).toBeUndefined();
     expect(report.operations).toBe(OPERATIONS);

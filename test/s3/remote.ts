@@ -22,7 +22,7 @@ const FAULTS: readonly Fault[] = [
 
 /** The adapter over a bucket, for the campaigns that all remote storages share. */
 export const s3Remote: Remote<Place> = {
-  patience: { request: 1_000, operation: 60_000 },
+  patience: { request: 4_000, operation: 60_000 },
 
   openBackend(place, { timeoutMs, clock } = {}) {
     const options: S3StorageOptions = { timeoutMs, clock };

@@ -248,7 +248,7 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
 
   it('ends a write that waits too long for a lock, and writes it once or never when the lock is gone', async () => {
     const name = newName();
-    const fs = await openFileSystem(new PostgresStorage(client, { name, timeoutMs: 100, retries: 0 }));
+    const fs = await openFileSystem(new PostgresStorage(client, { name, timeoutMs: 2_000, retries: 0 }));
     await fs.writeFile('/log', 'x');
     const holder = new pg.Client({ connectionString: url });
     await holder.connect();

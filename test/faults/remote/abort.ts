@@ -1,6 +1,7 @@
 import { type FileSystem, isStorageError, OutcomeUnknownError } from '@scratchfs/core';
 import { type Dump, Random } from '@scratchfs/testkit';
 import { type AbortReport, watchedSignal } from '../aborts.js';
+import { startTurnClock } from '../turn-clock.js';
 import { type Change, classifyState, errorOf, problemCollector } from './trial.js';
 
 export type LineSpeed = 'quick' | 'slow' | 'hanging';
@@ -79,27 +80,25 @@ async function abortOnce(
   const { signal, abort, listeners } = watchedSignal();
   const reason = new Error('enough');
   let isAborted = false;
-  // A process without CPU time runs no timers either; if one ran, the process was on time.
-  let isLate = false;
-  let late: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let elapsed = (): number => 0;
   line.pace(pace, at);
   line.onRequest((index) => {
     if (index !== at) return;
-    setTimeout(() => {
+    timer = setTimeout(() => {
       isAborted = true;
-      late = setTimeout(() => {
-        isLate = true;
-      }, MAX_SETTLE_MS);
+      elapsed = startTurnClock();
       abort(reason);
     }, laterMs);
   });
   const error = await errorOf(change(fs, signal));
-  clearTimeout(late);
+  clearTimeout(timer);
+  const settledMs = elapsed();
   const isReached = line.requests > at;
   line.forget();
   if (!isAborted) return isReached;
   report.aborts += 1;
-  if (isLate) problem(`not settled ${MAX_SETTLE_MS} ms after the abort`);
+  if (settledMs > MAX_SETTLE_MS) problem(`not settled ${MAX_SETTLE_MS} ms after the abort`);
   if (listeners() !== 0) problem(`${listeners()} listeners stayed`);
   await ground.arrived?.(fs);
   const where = classifyState(ground.before, after, await state(), problem);

@@ -42,7 +42,7 @@ export interface Trial {
 }
 
 /** Milliseconds after which every call has ended, whatever happens to its requests. */
-export const MAX_CALL_MS = 30_000;
+export const MAX_CALL_MS = 60_000;
 const MAX_PROBLEMS = 50;
 const MAX_FOLLOW_UP_ATTEMPTS = 4;
 
@@ -53,7 +53,7 @@ export async function tryChange(trial: Trial, report: TrialReport): Promise<bool
   let isReached = false;
   try {
     return await lend(async (fs) => {
-      await (isWarm ? dump(fs) : fs.stats());
+      await withRetries<unknown>(() => (isWarm ? dump(fs) : fs.stats()));
       line.forget();
       spoil();
       const error = await errorOf(settled(change(fs)));

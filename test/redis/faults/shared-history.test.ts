@@ -7,7 +7,7 @@ import { useProcesses, useServer } from './test-fixtures.js';
 
 /** Two of the bugs that the memory tests inject. They show that the checker also notices them on a server. */
 const BUGS = ['ignores all checks', 'drops the last write of a batch'];
-const LONG_TIMEOUT = { timeout: 240_000 };
+const LONG_TIMEOUT = { timeout: 600_000 };
 
 describe.skipIf(!hasOwnServer)('8 clients × 100 operations in 3 processes', () => {
   const on = useServer();

@@ -10,7 +10,7 @@ describe.skipIf(!hasOwnServer)(
     const on = useServer();
     const processes = useProcesses();
 
-    it('no snapshot and no reader sees only one of the two writes', { timeout: 240_000 }, async () => {
+    it('no snapshot and no reader sees only one of the two writes', { timeout: 600_000 }, async () => {
       const report: PairReport = { snapshots: 0, writes: 0, restores: 0, problems: [] };
       const isEnough = () => report.writes > 20 && report.restores > 5;
       for (let go = 0; go === 0 || (!isEnough() && go < 10); go++)

@@ -9,7 +9,7 @@ describe.skipIf(!hasOwnServer)('16 writers in 3 processes at the limits of one f
   const on = useServer();
   const processes = useProcesses();
 
-  it('never exceed a limit, and the counters equal a recount', { timeout: 240_000 }, async () => {
+  it('never exceed a limit, and the counters equal a recount', { timeout: 600_000 }, async () => {
     const report: QuotaReport = { operations: 0, refused: 0, gaveUp: 0, problems: [] };
     await raceAcrossProcesses(redisRemote, processes.pool, on.place(), 1, 65, report);
     expect(report.problems).toEqual([]);

@@ -10,7 +10,7 @@ describe.skipIf(!hasOwnServer)('An abort', () => {
   const on = useServer();
 
   it('settles within a second at any command, all or nothing, and leaves no listener', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const report: AbortReport = { aborts: 0, succeeded: 0, problems: [] };
     const ground = abortsOn(await Scene.prepare(on.server));

@@ -5,8 +5,10 @@ import { Scene } from './scene.js';
 import { useServer } from './test-fixtures.js';
 import { COMMAND_FAULTS, WireTrials } from './wire.js';
 
+/** Timeout of a request in tests whose connections never fall silent: only a request that was cut may fail. */
+const PATIENT_MS = 20_000;
 const SOME_CHANGES = ['append', 'rm -r', 'transaction'];
-const LONG_TIMEOUT = { timeout: 240_000 };
+const LONG_TIMEOUT = { timeout: 600_000 };
 
 describe.skipIf(!hasOwnServer)('A change over a connection that fails', () => {
   const on = useServer();
@@ -29,7 +31,7 @@ describe.skipIf(!hasOwnServer)('A change over a connection that fails', () => {
 
   it('is all or nothing if its request is cut at any byte', LONG_TIMEOUT, async () => {
     const report = emptyReport();
-    const trials = new WireTrials(await Scene.prepare(on.server, SOME_CHANGES), report);
+    const trials = new WireTrials(await Scene.prepare(on.server, SOME_CHANGES), report, PATIENT_MS);
     await trials.atEveryByte('requests', { stride: 37 });
     expect(report.problems).toEqual([]);
     expect(report.faults).toBeGreaterThan(40);
@@ -38,9 +40,12 @@ describe.skipIf(!hasOwnServer)('A change over a connection that fails', () => {
 
   it('reports its true outcome if the reply is cut at any byte', LONG_TIMEOUT, async () => {
     const report = emptyReport();
-    await new WireTrials(await Scene.prepare(on.server, ['append', 'rename']), report).atEveryByte('replies', {
-      stride: 23,
-    });
+    await new WireTrials(await Scene.prepare(on.server, ['append', 'rename']), report, PATIENT_MS).atEveryByte(
+      'replies',
+      {
+        stride: 23,
+      },
+    );
     expect(report.problems).toEqual([]);
     expect(report.faults).toBeGreaterThan(40);
     expect(report.survived + report.unknown).toBe(report.faults);

@@ -13,6 +13,7 @@ export interface WireOptions {
   readonly from?: number | undefined;
 }
 
+/** Timeout of one request, in milliseconds. A silent connection ends by it. */
 const TIMEOUT_MS = 1_000;
 const MAX_CALLS = 60;
 const LANES = 6;
@@ -22,6 +23,7 @@ export class WireTrials {
   constructor(
     private readonly scene: Scene,
     private readonly report: TrialReport,
+    private readonly timeoutMs = TIMEOUT_MS,
   ) {}
 
   /**
@@ -77,7 +79,7 @@ export class WireTrials {
     const after = await this.scene.after(name, change);
     const place = await this.scene.copy();
     const line = await TcpProxy.open(server.port);
-    const options = { clock: clock.read, timeoutMs: TIMEOUT_MS };
+    const options = { clock: clock.read, timeoutMs: this.timeoutMs };
     try {
       return await tryChange(
         {

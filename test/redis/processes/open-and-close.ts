@@ -8,7 +8,7 @@ export async function openAndClose({ url, namespace }: RedisLocation): Promise<n
   const program = fileURLToPath(new URL('./short-program.ts', import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, program, url, namespace], {
     stdio: 'inherit',
-    timeout: 20_000,
+    timeout: 120_000,
   });
   const [code, signal] = await once(child, 'exit');
   return code ?? signal;

@@ -19,7 +19,8 @@ export interface RedisServerOptions {
   readonly cluster?: boolean | undefined;
 }
 
-const READY_WITHIN_MS = 20_000;
+const READY_WITHIN_MS = 60_000;
+const START_ATTEMPTS = 3;
 
 /**
  * A real redis-server started by the tests: on a free port of loopback, with a folder in the system's temporary
@@ -36,9 +37,17 @@ export class RedisServer {
   ) {}
 
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), keptFolder(), options);
-    await server.start();
-    return server;
+    for (let attempt = 1; ; attempt++) {
+      const server = new RedisServer(await freePort(), keptFolder(), options);
+      try {
+        await server.start();
+        return server;
+      } catch (error) {
+        await server.stop();
+        // Another process may have taken the port since it was found to be free.
+        if (attempt === START_ATTEMPTS) throw error;
+      }
+    }
   }
 
   get url(): string {

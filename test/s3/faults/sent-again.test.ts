@@ -5,7 +5,7 @@ import { backendOn, fileSystemOn } from './scene.js';
 
 describe.skipIf(!hasBucket)('A swap of the head that the SDK sends twice', () => {
   it('counts once if the first one succeeds without a response and the second is refused', {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const place = freshPlace();
     const proxy = await HttpProxy.start(place.endpoint ?? '');

@@ -8,7 +8,7 @@ import { JOBS, type Jobs } from '../processes/jobs.js';
 import { s3Remote } from '../remote.js';
 import { freshPlace, hasBucket } from '../servers/test-bucket.js';
 
-const LONG = { timeout: 240_000 };
+const LONG = { timeout: 600_000 };
 
 describe.skipIf(!hasBucket)('Clients in three processes', () => {
   let pool: ProcessPool<Jobs>;

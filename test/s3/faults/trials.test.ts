@@ -7,7 +7,7 @@ import { abortsOn } from './aborts.js';
 import { Scene } from './scene.js';
 import { ALL_FAULTS, Trials } from './trials.js';
 
-const LONG = { timeout: 240_000 };
+const LONG = { timeout: 600_000 };
 
 describe.skipIf(!hasBucket)('A change whose requests fail', () => {
   let scene: Scene;

@@ -24,7 +24,7 @@ export const ALL_FAULTS: readonly Fault[] = [
 ];
 
 /** Timeout of one request, in milliseconds. A silent connection ends by it. */
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 800;
 /** Repetitions of a failed request. */
 const RETRIES = 2;
 /** Maximum number of trials in one row. */

@@ -7,7 +7,7 @@ import { abortGround } from './aborts.js';
 import { onTree } from './forms.js';
 import { freshPlace, localPool, mapRemote } from './remote.js';
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 300_000 };
 
 describe('Clients of an object tree over a store in memory', () => {
   it('behave exactly like a filesystem in memory, times and counters included', LONG, async () => {

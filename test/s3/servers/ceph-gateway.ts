@@ -14,7 +14,7 @@ const run = promisify(execFile);
 export const ACCESS_KEY = 'test';
 export const SECRET_KEY = 'testtest';
 
-const ATTEMPTS = 4;
+const ATTEMPTS = 10;
 
 /** A private Ceph gateway: a monitor, a store in memory and the gateway, in a chroot, on free ports. */
 export class CephGateway implements TestServer {

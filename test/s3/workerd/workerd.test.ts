@@ -52,11 +52,11 @@ describe.skipIf(!hasBucket)('S3Storage inside workerd', () => {
         SECRET_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? '',
       },
     });
-  }, 120_000);
+  }, 300_000);
   afterAll(() => worker?.dispose());
 
   it('passes the storage suite, keeps checkpoints and transactions, and collects garbage', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     const response = await worker.dispatchFetch('http://tests.invalid/');
     const text = await response.text();

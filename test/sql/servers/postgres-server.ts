@@ -11,6 +11,10 @@ import pg from 'pg';
 
 const run = promisify(execFile);
 
+/** Time limit for a start, in which a server that was killed recovers its data. */
+const READY_WITHIN_MS = 60_000;
+const START_ATTEMPTS = 3;
+
 /** Returns the folder of PostgreSQL's programs; undefined if it is not installed. */
 export function findPostgres(): string | undefined {
   const top = '/usr/lib/postgresql';
@@ -40,9 +44,17 @@ export class PostgresServer {
       cwd: folder,
       env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
     });
-    const server = new PostgresServer(folder, await freePort(), user, isFlushed);
-    await server.launch(bin);
-    return server;
+    for (let attempt = 1; ; attempt++) {
+      const server = new PostgresServer(folder, await freePort(), user, isFlushed);
+      try {
+        await server.launch(bin);
+        return server;
+      } catch (error) {
+        await server.stop('SIGQUIT');
+        // Another process may have taken the port since it was found to be free.
+        if (attempt === START_ATTEMPTS) throw error;
+      }
+    }
   }
 
   get url(): string {
@@ -53,13 +65,14 @@ export class PostgresServer {
     const args = ['-D', join(this.folder, 'data'), '-p', String(this.port), '-k', this.folder, '-h', '127.0.0.1'];
     // The tests kill the server, never the machine.
     const fsync = `fsync=${this.isFlushed ? 'on' : 'off'}`;
-    this.#server = spawn(join(bin, 'postgres'), [...args, '-c', fsync, '-c', 'max_connections=60'], {
+    const child = spawn(join(bin, 'postgres'), [...args, '-c', fsync, '-c', 'max_connections=60'], {
       ...this.user,
       cwd: this.folder,
       stdio: 'ignore',
       env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
     });
-    for (let tries = 0; ; tries++) {
+    this.#server = child;
+    for (const end = performance.now() + READY_WITHIN_MS; ; ) {
       const client = new pg.Client({ connectionString: this.url });
       client.on('error', () => undefined);
       try {
@@ -67,7 +80,7 @@ export class PostgresServer {
         await client.end();
         return;
       } catch (error) {
-        if (tries === 200) throw error;
+        if (child.exitCode !== null || performance.now() > end) throw error;
         await wait(50);
       }
     }
