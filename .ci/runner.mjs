@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { join, relative } from 'node:path';
 import { bin, cache, cpuSeconds, root, run } from './lib.mjs';
 
-const DEFAULT_TIMEOUT_MS = 10 * 60_000;
+const DEFAULT_TIMEOUT_MS = 40 * 60_000;
 const SHOWN_FAILURES = 20;
 const inCI = /^(1|true)$/.test(process.env.CI ?? '');
 

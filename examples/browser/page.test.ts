@@ -15,7 +15,7 @@ const isMissing = 'missing' in found;
 if (isMissing) console.log(`The page is not tested: ${found.missing}`);
 
 // On a build server a missing browser is a failure.
-describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
@@ -35,7 +35,7 @@ describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', {
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => complaints.push(message.text()));
     await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-  }, 300_000);
+  }, 600_000);
 
   afterAll(async () => {
     await browser?.close();

@@ -49,7 +49,7 @@ describe('webpack', () => {
   });
 
   it('bundles from, into and with its cache in the filesystem, and rebuilds an edited file', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     const { answer, tree } = await onBoth(
       async (ground) => {

@@ -5,7 +5,7 @@ import { onBoth, writeFiles } from './grounds.js';
 import { loadWith } from './load-with.js';
 
 describe('chokidar', () => {
-  it('reports existing, new, changed and removed files by polling', { timeout: 300_000 }, async () => {
+  it('reports existing, new, changed and removed files by polling', { timeout: 600_000 }, async () => {
     const { answer } = await onBoth(async (ground) => {
       const { fs, root } = ground;
       const { watch } = await loadWith<typeof Chokidar>(fs, 'chokidar');

@@ -8,7 +8,7 @@ const SEED = 20_261_122;
 
 describe('an object shaped like node:fs', () => {
   it('…Sync functions return and fail as node:fs does in a host folder, error messages included', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, () => {
     const report = campaign({
       seed: SEED,
@@ -28,7 +28,7 @@ describe('an object shaped like node:fs', () => {
   ] as const)(
     'over %s, promises and callbacks do what …Sync functions do',
     {
-      timeout: 240_000,
+      timeout: 600_000,
     },
     async (name, operations) => {
       const report = await compareNodeForms(SEED, operations, BENEATH[name]);
@@ -37,7 +37,7 @@ describe('an object shaped like node:fs', () => {
     },
   );
 
-  it('the comparison finds a form that differs from the others', { timeout: 60_000 }, async () => {
+  it('the comparison finds a form that differs from the others', { timeout: 300_000 }, async () => {
     const report = await compareNodeForms(SEED, 2_000, (clock) => {
       const fileSystem = createFileSystem({ clock });
       const unlinkSync = fileSystem.unlinkSync.bind(fileSystem);

@@ -18,7 +18,7 @@ const isMissing = 'missing' in found;
 if (isMissing) console.log(`isomorphic-git is not tested in Chromium: ${found.missing}`);
 
 // On a build server a missing browser is a failure.
-describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
   let page: Page;
   let code: string;
@@ -57,7 +57,7 @@ describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { ti
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     await page.addScriptTag({ content: code });
-  }, 300_000);
+  }, 600_000);
 
   afterAll(async () => {
     await browser?.close();

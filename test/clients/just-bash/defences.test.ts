@@ -8,7 +8,7 @@ const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 
 it.each(['sync', 'async'])(
   'The defences of just-bash report no violation in the first calls of a process, %s',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   (kind) => {
     const output = execFileSync(
       process.execPath,

@@ -128,5 +128,5 @@ describe('the state after any operations', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  }, 300_000);
 });

@@ -41,7 +41,7 @@ describe.skipIf(!isNode20)('every function behaves as in Node 20 with every kind
   });
   const met = new Set<string>();
 
-  it.each(SWEEPS)('over %s', { timeout: 240_000 }, async (_, form, ours, mixed, every) => {
+  it.each(SWEEPS)('over %s', { timeout: 600_000 }, async (_, form, ours, mixed, every) => {
     const comparison = new Comparison(form, hostWorld, ours);
     const random = new Random(SEED);
     const found: unknown[] = [];
