@@ -81,6 +81,23 @@ describe('the tarball of', () => {
     expect(modes.flatMap((resolutionKind) => filterProblems(analysis, { resolutionKind }))).toEqual([]);
   });
 
+  it.each(each)('%s has declarations that import only what it depends on', (_, { folder, manifest }) => {
+    const dist = join(scratch, folder, 'package', 'dist');
+    const { name, dependencies, peerDependencies } = manifest;
+    const known = [name, ...Object.keys({ ...dependencies, ...peerDependencies })];
+    const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.d.ts'));
+    const unknown = files.flatMap((file) => {
+      const code = readFileSync(join(dist, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+      return Array.from(
+        code.matchAll(/(?:from |import\()["']((?:@[^"'/]+\/)?[^"'/.][^"'/]*)/g),
+        ([, imported]) => imported,
+      )
+        .filter((imported) => imported !== undefined && !imported.startsWith('node:') && !known.includes(imported))
+        .map((imported) => `${file}: ${imported}`);
+    });
+    expect(unknown).toEqual([]);
+  });
+
   it.each(each)('%s holds only built files, a README, a changelog and the licence', async (_, { folder, manifest }) => {
     const packed = join(scratch, folder, 'package');
     const files = readdirSync(packed, { recursive: true, withFileTypes: true })

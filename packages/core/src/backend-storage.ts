@@ -6,7 +6,7 @@ import * as entries from './engine/operations/entries.js';
 import * as reading from './engine/operations/read.js';
 import { RemoteExecutor, type RemoteOptions } from './engine/remote/remote-executor.js';
 import type { FileEntry, NewEntry } from './entry.js';
-import type { CallOptions } from './file-system.js';
+import type { CallOptions, Capabilities } from './file-system.js';
 import type { FileSystemStats } from './limits.js';
 import type { AsyncStorage } from './storage.js';
 
@@ -30,7 +30,7 @@ export class BackendStorage implements AsyncStorage {
     showExecutor(this, this.#executor);
   }
 
-  get capabilities() {
+  get capabilities(): Capabilities {
     return this.#executor.capabilities;
   }
   async get(path: string, options?: CallOptions): Promise<FileEntry | undefined> {

@@ -4,6 +4,7 @@ import { showExecutor } from './engine/executor-of.js';
 import * as entries from './engine/operations/entries.js';
 import * as reading from './engine/operations/read.js';
 import type { FileEntry, NewEntry } from './entry.js';
+import type { Capabilities } from './file-system.js';
 import type { FileSystemStats } from './limits.js';
 import type { SyncStorage } from './storage.js';
 
@@ -19,7 +20,7 @@ export class ExecutorSyncStorage implements SyncStorage {
     showExecutor(this, executor);
   }
 
-  get capabilities() {
+  get capabilities(): Capabilities {
     return this.#executor.capabilities;
   }
   get(path: string): FileEntry | undefined {
