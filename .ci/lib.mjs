@@ -129,7 +129,7 @@ export async function installWithApt(name) {
   if (!mayInstall) return `there is no ${name} on this machine`;
   console.log(`  installing ${name} with apt-get…`);
   const apt = (...args) =>
-    run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 240_000 });
+    run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 15 * 60_000 });
   const policy = '/usr/sbin/policy-rc.d';
   const isOurs = !existsSync(policy);
   if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });

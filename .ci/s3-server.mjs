@@ -57,7 +57,7 @@ async function fetchServer() {
   if (from === undefined) return 'a server can be fetched only as root on a Debian';
   console.log(`  fetching ${server.name}, ${server.size}, for this run and those after it…`);
   const apt = (...args) =>
-    run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 240_000 });
+    run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 15 * 60_000 });
   if ((await run('mmdebstrap', ['--version'], { quiet: true })).code !== 0) {
     await apt('update', '-qq');
     const { code, output } = await apt('install', '-qq', '-y', '--no-install-recommends', 'mmdebstrap');
@@ -70,7 +70,7 @@ async function fetchServer() {
   const args = ['--variant=extract', ...options.map((option) => `--aptopt=${option}`), `--include=${server.packages}`];
   const { code, output } = await run('mmdebstrap', [...args, server.release, fresh, from], {
     quiet: true,
-    timeoutMs: 280_000,
+    timeoutMs: 20 * 60_000,
   });
   if (code !== 0) return `mmdebstrap could not fetch ${server.name}: ${output.trim().split('\n').at(-1)}`;
   await run('chroot', [fresh, 'ldconfig'], { quiet: true });

@@ -102,6 +102,7 @@ async function storeSuite(minFileBytes?: number): Promise<{ passed: number; fail
   objectStoreSuite({
     test,
     methods: ['commit', 'watch', 'deleteHead'],
+    watchTimeoutMs: 60_000,
     open: (place) => new IndexedDbObjectStore(`suite-${minFileBytes}`, place, false, minFileBytes),
   });
   const results = await test.run();

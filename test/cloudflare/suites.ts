@@ -35,7 +35,8 @@ let made = 0;
 const newName = (): string => `f${made++}`;
 
 const SUITES: Readonly<Record<string, (test: TestRunner, subject: Subject, everyFault: number) => void>> = {
-  objects: (test, { store, methods, listedObjects }) => objectStoreSuite({ test, methods, listedObjects, open: store }),
+  objects: (test, { store, methods, listedObjects }) =>
+    objectStoreSuite({ test, methods, listedObjects, watchTimeoutMs: 60_000, open: store }),
   backend: (test, { store }) => backendSuite({ test, create: () => new ObjectTreeBackend(store(newName())) }),
   storage: (test, { storage }) => storageSuite({ test, create: ({ clock }) => storage(newName(), { clock }) }),
   files: (test, { storage }) =>

@@ -16,6 +16,7 @@ const collected = collectTests();
 objectStoreSuite({
   test: collected,
   methods: ['commit', 'watch', 'deleteHead'],
+  watchTimeoutMs: 60_000,
   open: (place) => new SqliteObjectStore(async () => new Database(join(folder, 'suite.db')), place, true, false),
 });
 const results = await collected.run();

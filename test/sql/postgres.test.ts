@@ -59,7 +59,7 @@ describe.skipIf(reason !== undefined)(`PostgresStorage${reason === undefined ? '
     const storeOf = (place: string): PostgresObjectStore =>
       new PostgresObjectStore(async () => connectionOf(client), place);
     const methods = ['commit', 'watch', 'deleteHead'] as const;
-    objectStoreSuite({ test, name: 'Rows', methods, open: storeOf, listedObjects: 1_200 });
+    objectStoreSuite({ test, name: 'Rows', methods, open: storeOf, listedObjects: 1_200, watchTimeoutMs: 60_000 });
     backendSuite({ test, create: () => new ObjectTreeBackend(storeOf(newName())) });
     workingCopySuite({
       test,

@@ -34,6 +34,7 @@ describe('IndexedDbStorage', () => {
   objectStoreSuite({
     test,
     methods: ['commit', 'watch', 'deleteHead'],
+    watchTimeoutMs: 60_000,
     open: (place) => new IndexedDbObjectStore('stores', place, false),
   });
   backendSuite({ test, create: () => new ObjectTreeBackend(newStore()) });

@@ -28,6 +28,7 @@ describe('DiskStorage', () => {
   objectStoreSuite({
     test,
     methods: ['watch', 'deleteHead'],
+    watchTimeoutMs: 60_000,
     open: (place) => new DiskObjectStore(root, place.toLowerCase().replaceAll('/', '-'), false),
     listedObjects: 200,
   });

@@ -22,7 +22,12 @@ const sqlite = (place: string): SqliteObjectStore =>
 const postgres = (place: string): PostgresObjectStore =>
   new PostgresObjectStore(async () => connectionOf(database), place);
 
-const suite = { test, methods: ['commit', 'watch', 'deleteHead'], listedObjects: 1_200 } as const;
+const suite = {
+  test,
+  methods: ['commit', 'watch', 'deleteHead'],
+  listedObjects: 1_200,
+  watchTimeoutMs: 60_000,
+} as const;
 objectStoreSuite({ ...suite, name: 'Rows of SQLite', open: sqlite });
 objectStoreSuite({ ...suite, name: 'Rows of PostgreSQL', open: postgres });
 

@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 export class NotHere extends Error {}
 
 /** Runs a program. Resolves to its output; rejects on failure or timeout. */
-export function run(program, args, { timeoutMs = 120_000, env = {} } = {}) {
+export function run(program, args, { timeoutMs = 20 * 60_000, env = {} } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';

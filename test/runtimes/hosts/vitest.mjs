@@ -51,7 +51,7 @@ function findChromium() {
   console.log('  installing chromium with apt-get…');
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args) =>
-    execFileSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'pipe'], timeout: 240_000 });
+    execFileSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'pipe'], timeout: 15 * 60_000 });
   try {
     apt('update', '-qq');
     apt('install', '-qq', '-y', '--no-install-recommends', 'chromium');

@@ -10,5 +10,5 @@ const confinement = {
   terminal: true,
 };
 const argv = ['/bin/sh', '-c', process.argv[2] as string];
-const run = await runConfined(argv, confinement, { timeoutMs: 20_000, signal: undefined });
+const run = await runConfined(argv, confinement, { timeoutMs: 120_000, signal: undefined });
 process.stdout.write(`end ${run.exitCode} ${run.signal}\n`);
