@@ -30,7 +30,7 @@ describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', {
       '--no-first-run',
       '--disable-background-networking',
     ];
-    browser = await chromium.launch({ executablePath: found.program, args });
+    browser = await chromium.launch({ executablePath: found.program, args, timeout: 120_000 });
     page = await browser.newPage();
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => complaints.push(message.text()));

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
+/** Time limit of a start and of a call to a page. */
+const CALL_MS = 120_000;
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -48,7 +50,7 @@ export class TestBrowser implements AsyncDisposable {
             .end('<!doctype html><script src="/page.js"></script>'),
     );
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-    const browser = await chromium.launch({ executablePath: program, args: FLAGS });
+    const browser = await chromium.launch({ executablePath: program, args: FLAGS, timeout: CALL_MS });
     return new TestBrowser(program, browser, site, await browser.newContext());
   }
 
@@ -63,12 +65,13 @@ export class TestBrowser implements AsyncDisposable {
 
   /** Starts another browser, whose profile lies on the disk. Closing the context ends it. */
   startWithProfile(folder: string): Promise<BrowserContext> {
-    return chromium.launchPersistentContext(folder, { executablePath: this.#program, args: FLAGS });
+    return chromium.launchPersistentContext(folder, { executablePath: this.#program, args: FLAGS, timeout: CALL_MS });
   }
 
   /** Opens a tab. All tabs of a context share one IndexedDB. */
   async newTab(context = this.context): Promise<Page> {
     const page = await context.newPage();
+    page.setDefaultTimeout(CALL_MS);
     const problems: Error[] = [];
     page.on('pageerror', (error) => problems.push(error));
     await page.goto(this.origin);

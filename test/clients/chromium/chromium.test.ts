@@ -50,7 +50,7 @@ describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { ti
       '--no-first-run',
       '--disable-background-networking',
     ];
-    browser = await chromium.launch({ executablePath: found.program, args });
+    browser = await chromium.launch({ executablePath: found.program, args, timeout: 120_000 });
     page = await browser.newPage();
     page.on('pageerror', (error) => complaints.push(String(error)));
     // The page comes from another origin than the repository.
