@@ -20,7 +20,7 @@ it.skipIf(process.platform !== 'linux')(
     };
     // On a machine that merges quickly, many kills may come too late.
     const kills = { caller: 0, finisher: 0, everything: 0, recoverer: 0 };
-    for (let go = 0; go < 8 && Object.values(kills).includes(0); go++) {
+    for (let go = 0; go < 24 && Object.values(kills).includes(0); go++) {
       const report = await killMerges(folders, random, ROUNDS, (soFar) => console.log(JSON.stringify(soFar)));
       for (const victim of VICTIMS) {
         expect(report[victim].before + report[victim].after).toBe(ROUNDS / VICTIMS.length);

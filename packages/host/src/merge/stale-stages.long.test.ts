@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, linkSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -61,7 +62,7 @@ describe('the stage of a finisher killed after everything but the release of the
       const { draft, recover } = await left();
       const finisher = spawn('sleep', ['60'], { env: { MERGE: ID } });
       try {
-        await vi.waitUntil(() => finisher.pid !== undefined);
+        await once(finisher, 'spawn');
         expect(await recover()).toBe('nothing');
         expect(existsSync(draft)).toBe(true);
       } finally {

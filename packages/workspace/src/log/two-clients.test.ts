@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileSystem, type SyncFileSystem } from 'scratchfs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace } from '../workspace.js';
 import type { Workspace } from '../workspace-types.js';
 import { seal } from './operation-record.js';
@@ -80,7 +80,7 @@ describe('two clients on one attempt', () => {
     const second = await workspace.attempt('one');
     await first.fileSystem.writeFile('/d/f', '1');
     const early = second.head();
-    await vi.waitFor(() => expect(held).toBeDefined());
+    await expect.poll(() => held).toBeDefined();
     await first.fileSystem.rm('/d', { recursive: true });
     expect(await second.head()).toBe(3);
     held?.();
