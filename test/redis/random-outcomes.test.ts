@@ -165,7 +165,7 @@ class Round {
       const head = await this.server.control.call('HKEYS', `scratchfs:{${this.place.namespace}}:m`);
       return (head as string[]).filter(isPrivateField);
     };
-    for (let i = 0; i < 100 && (await lent()).length > 0; i++) await sleep(20);
+    for (let i = 0; i < 1_500 && (await lent()).length > 0; i++) await sleep(20);
     for (const field of await lent()) this.wrong.push(`${field} is not given back`);
   }
 }

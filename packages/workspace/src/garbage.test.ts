@@ -109,14 +109,14 @@ it('keeps the newest operations, which can be undone, from a stored head on', as
 it('deletes approvals that have expired, with what was decided, except for the newest ones', async () => {
   const { approvals } = await opened();
   const what = { attempt: 'one', head: 1, action: 'accept', summary: 'Accept' };
-  for (const ttlMs of [1_000, 2_000_000_000, 1_000, 1_000, 1_000]) await approvals.request({ ...what, ttlMs });
+  for (const ttlMs of [600_000, 2_000_000_000, 600_000, 600_000, 600_000]) await approvals.request({ ...what, ttlMs });
   await approvals.approve(1);
   await approvals.use(1, { attempt: 'one', head: 1, action: 'accept' });
   await approvals.deny(3);
   const collect = (now: number, graceMs: number) =>
     collectGarbage(store, new AttemptIndex(store, () => 0), { now, graceMs, keptApprovals: 2 });
-  expect(await collect(Date.now() + 500, 0)).toMatchObject({ deleted: 0 });
-  expect(await collect(Date.now() + 5_000, 0)).toMatchObject({ deleted: 5 });
+  expect(await collect(Date.now() + 60_000, 0)).toMatchObject({ deleted: 0 });
+  expect(await collect(Date.now() + 6_000_000, 0)).toMatchObject({ deleted: 5 });
   expect((await (await opened()).approvals.list()).map(({ id }) => id)).toEqual([5, 4, 2]);
   expect((await (await opened()).approvals.request(what)).id).toBe(6);
 });
