@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const command = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '.ci', 'demo.mjs');
 
 function demo(...args: string[]) {
-  return spawnSync(process.execPath, [command, ...args], { encoding: 'utf8', timeout: 120_000 });
+  return spawnSync(process.execPath, [command, ...args], { encoding: 'utf8', timeout: 280_000 });
 }
 
 describe('npm run demo', { timeout: 300_000 }, () => {
