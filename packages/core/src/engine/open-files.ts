@@ -3,7 +3,7 @@ import { isWithin, pathSegments } from '../paths.js';
 import {
   ABSENT,
   DIRECTORY,
-  type DirectoryNode,
+  DirectoryNode,
   FILE,
   type FileNode,
   type Node,
@@ -178,7 +178,9 @@ export class OpenFiles {
         change.orphans?.get(file.id) ?? (isWithin(file.path, change.path) ? beneath(change, file.path) : undefined);
       if (node === undefined || node.kind === SYMLINK || node.id !== file.id) continue;
       const meta = { ...node.meta, ctime: Math.max(change.time ?? node.meta.ctime, node.meta.ctime) };
-      this.setDetached(file, node.kind === FILE ? tree.withMeta(node, meta) : node.clone(node.owner, node.id, meta));
+      // A directory without the place it had in the storage: on a remote one, nothing is checked or loaded there again.
+      const detached = node.kind === FILE ? tree.withMeta(node, meta) : DirectoryNode.empty(node.owner, node.id, meta);
+      this.setDetached(file, detached);
     }
   }
 }

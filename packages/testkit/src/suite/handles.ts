@@ -160,6 +160,21 @@ export function handleCases(add: Add): void {
     await g.close();
   });
 
+  add('an open directory keeps its stats when it is removed or replaced', async ({ fs }) => {
+    for (const path of ['/a', '/b/deep', '/c', '/new']) await fs.mkdir(path, { recursive: true, mode: 0o750 });
+    const handles = [await fs.open('/a', 'r'), await fs.open('/b/deep', 'r'), await fs.open('/c', 'r')];
+    await fs.rmdir('/a');
+    await fs.rm('/b', { recursive: true });
+    await fs.rename('/new', '/c');
+    for (const handle of handles) {
+      equal([(await handle.stat()).nlink, (await handle.stat()).mode & 0o777], [0, 0o750]);
+      await handle.chmod(0o700);
+      equal((await handle.stat()).mode & 0o777, 0o700);
+      await handle.close();
+    }
+    equal((await fs.stat('/c')).mode & 0o777, 0o750);
+  });
+
   add('a handle on one hard link writes what a handle on another reads', async ({ fs }) => {
     await fs.writeFile('/a', 'x');
     await fs.link('/a', '/b');
