@@ -65,7 +65,7 @@ export class View {
     if (node.id !== request.at.id) return { kind: 'gone' };
     if (request.kind === 'content') return this.#content(node, request.offset, request.length, call);
     if (node.kind !== 'directory') return { kind: 'gone' };
-    if (request.kind === 'tree') return this.#tree(node, request.budget, request.contents, call);
+    if (request.kind === 'tree') return this.#tree(request.at.path, node, request.budget, request.contents, call);
     return this.#list(request.at.path, node, request.after, request.limit, call);
   }
 
@@ -377,6 +377,7 @@ export class View {
 
   /** Lists a directory and, depth first as a walk needs it, the directories under it until the budget is used. */
   async #tree(
+    topPath: string,
     top: DeltaNode,
     budget: number,
     withContents: boolean,
@@ -406,7 +407,13 @@ export class View {
         directory: record,
         names,
         nodes,
-      } = await this.#list(within(''), node, undefined, Number.MAX_SAFE_INTEGER, call);
+      } = await this.#list(
+        path === '' ? topPath : joinPath(topPath, path),
+        node,
+        undefined,
+        Number.MAX_SAFE_INTEGER,
+        call,
+      );
       directory ??= record;
       const contents: (Uint8Array | undefined)[] = [];
       const inside: typeof pending = [];

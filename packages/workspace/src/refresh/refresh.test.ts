@@ -293,6 +293,18 @@ describe('refresh', () => {
     expect(await attempt.fileSystem.readdir('/')).toEqual(['a.txt', 'away', 'd']);
   });
 
+  it('names a moved directory whose source is gone when a walk meets it', async () => {
+    mkdirSync(join(directory, 'd'));
+    put('d/x', 'x');
+    await attempt.fileSystem.mkdir('/p');
+    await attempt.fileSystem.rename('/d', '/p/e');
+    rmSync(join(directory, 'd'), { recursive: true });
+    const walk = async (): Promise<void> => {
+      for await (const _ of attempt.fileSystem.walk('/'));
+    };
+    await expect(walk()).rejects.toMatchObject({ code: 'EBUSY', path: '/p/e' });
+  });
+
   it('runs a transaction again if a disk path that it read has changed', async () => {
     const store = createFileSystem();
     await using other = await openWorkspace(directory, { store });
