@@ -8,6 +8,7 @@ export {
 } from './branch/commit-draft.js';
 export { type IgnoreFacts, ignoreFacts, trackedIgnored } from './git/ignore-facts.js';
 export { isCode } from './host-error.js';
+export { acquireProcessLock } from './merge/process-lock.js';
 export { type Binding, findBubblewrap, NOBODY, type Scratch } from './os-sandbox/bubblewrap.js';
 export {
   type CopyChange,

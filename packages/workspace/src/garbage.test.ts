@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SyncFileSystem } from '@scratchfs/core';
+import { acquireProcessLock } from '@scratchfs/host/internal';
 import { createFileSystem } from 'scratchfs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { AttemptIndex } from './attempts/attempt-index.js';
 import { copiesOf } from './commands/copies.js';
 import { collectGarbage } from './garbage.js';
@@ -106,6 +107,74 @@ it('keeps the newest operations, which can be undone, from a stored head on', as
   expect(await again.fileSystem.readText('/n')).toBe('229');
 });
 
+it('lets a client that was idle meanwhile go on from the newest state', async () => {
+  const idle = await (await opened()).createAttempt('one');
+  const unused = await (await opened()).attempt('one');
+  await idle.fileSystem.writeFile('/a.txt', 'first');
+  const busy = await (await opened()).attempt('one');
+  for (let i = 1; i <= 210; i++) await busy.fileSystem.writeFile('/n', String(i));
+  const index = new AttemptIndex(store, () => 0);
+  await collectGarbage(store, index, { now: Number.MAX_SAFE_INTEGER, graceMs: 0, keptOperations: 5 });
+  const later = Date.now() + 3_600_000;
+  using _ = vi.spyOn(Date, 'now').mockImplementation(() => later);
+  await idle.fileSystem.writeFile('/late', 'late');
+  expect(await busy.fileSystem.readText('/late')).toBe('late');
+  expect([await idle.head(), await busy.head()]).toEqual([212, 212]);
+  expect(await unused.fileSystem.readText('/n')).toBe('210');
+});
+
+it('that was interrupted, or is at work, leaves a discarded attempt in the list', async () => {
+  const workspace = await opened();
+  const one = await workspace.createAttempt('one');
+  for (let i = 1; i <= 40; i++) await one.fileSystem.writeFile('/n', String(i));
+  await one.discard();
+  const controller = new AbortController();
+  const { signal } = controller;
+  let count = 0;
+  const slow = new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key);
+      if (key === 'rm' && ++count === 20) controller.abort();
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const interrupted = collectGarbage(slow, new AttemptIndex(slow, () => 0), {
+    now: Number.MAX_SAFE_INTEGER,
+    graceMs: 0,
+    signal,
+  });
+  await expect(interrupted).rejects.toThrow('abort');
+  expect(store.existsSync('/attempts/one/operations/000000001')).toBe(false);
+  expect(store.existsSync('/attempts/one/operations/000000040')).toBe(true);
+  for (const client of [workspace, await opened()])
+    expect(await client.attempts()).toMatchObject([{ name: 'one', state: 'discarded' }]);
+});
+
+it('runs beside another one', async () => {
+  mkdirSync(join(directory, 'd'));
+  const workspace = await opened();
+  const one = await workspace.createAttempt('one');
+  await one.fileSystem.rename('/d', '/e');
+  await one.accept();
+  const later = { now: Date.now() + 200 * 86_400_000, graceMs: 0 };
+  let isFirst = true;
+  const beside = new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key);
+      if (key === 'stat')
+        return async (path: string) => {
+          if (path.startsWith('/moved/') && isFirst) {
+            isFirst = false;
+            expect((await collectGarbage(store, new AttemptIndex(store, () => 0), later)).deleted).toBe(1);
+          }
+          return target.stat(path);
+        };
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  expect((await collectGarbage(beside, new AttemptIndex(beside, () => 0), later)).deleted).toBe(0);
+});
+
 it('deletes approvals that have expired, with what was decided, except for the newest ones', async () => {
   const { approvals } = await opened();
   const what = { attempt: 'one', head: 1, action: 'accept', summary: 'Accept' };
@@ -131,6 +200,24 @@ it('removes the copies for commands that have not been used for long', async () 
   utimesSync(used, 1, 1);
   await workspace.gc();
   expect(existsSync(dirname(used))).toBe(false);
+});
+
+it('keeps a copy that a command has used lately, or is using', async () => {
+  const workspace = await opened();
+  const attempt = copiesOf(directory, 'one');
+  const copy = join(attempt, '0');
+  mkdirSync(copy, { recursive: true });
+  utimesSync(attempt, 1, 1);
+  await workspace.gc();
+  expect(existsSync(copy)).toBe(true);
+  const lock = (await acquireProcessLock(copy, 'run')) as string;
+  for (const path of [copy, attempt]) utimesSync(path, 1, 1);
+  await workspace.gc();
+  expect(existsSync(copy)).toBe(true);
+  rmSync(join(copy, lock));
+  for (const path of [copy, attempt]) utimesSync(path, 1, 1);
+  await workspace.gc();
+  expect(existsSync(attempt)).toBe(false);
 });
 
 it('on a store that does not exist does nothing', async () => {

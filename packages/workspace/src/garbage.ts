@@ -175,8 +175,14 @@ async function textOf(store: FileSystem, path: string): Promise<string> {
   }
 }
 
+/** Reports whether a file is as old as that. False if another process has deleted it. */
 async function isOld(store: FileSystem, path: string, oldest: number): Promise<boolean> {
-  return (await store.stat(path)).mtimeMs <= oldest;
+  try {
+    return (await store.stat(path)).mtimeMs <= oldest;
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return false;
+    throw error;
+  }
 }
 
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

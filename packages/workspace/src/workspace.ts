@@ -1,11 +1,11 @@
-import { type CallOptions, type Limits, systemClock } from '@scratchfs/core';
+import { type CallOptions, type Limits, StorageError, systemClock } from '@scratchfs/core';
 import { checkInteger, checkOptions } from '@scratchfs/core/internal';
 import { hasJournal, hostReadBackend } from '@scratchfs/host/internal-read';
 import { PendingAccepts } from './accept/pending-accept.js';
 import { StoredApprovals } from './approvals.js';
 import { WorkspaceAttempt } from './attempt.js';
 import type { Attempt, AttemptInfo } from './attempt-types.js';
-import { AttemptIndex, type AttemptStart } from './attempts/attempt-index.js';
+import { AttemptIndex, type AttemptRecord, type AttemptStart } from './attempts/attempt-index.js';
 import { checkAttemptName } from './attempts/names.js';
 import { Lower } from './backend/lower.js';
 import { checkBranch, currentHead, gitDirectoryAround } from './branch.js';
@@ -102,24 +102,40 @@ class DirectoryWorkspace implements Workspace {
     const infos: AttemptInfo[] = [];
     const found = only === undefined ? await this.#index.list(signal) : [await this.#index.find(only, signal)];
     const records = found.filter((record) => record !== undefined);
-    for (const { name, state, createdAt, parent, live } of records) {
-      const opened = this.#logs.get(name);
-      const log =
-        opened ?? (await OperationLog.open(this.#store.fileSystem, folderOf(name), name, await this.#emptyHead()));
-      const { head, last } = opened === undefined ? log.state : await opened.catchUp({ signal });
+    for (const record of records) {
+      const { name, state, createdAt, parent, live } = record;
       infos.push({
         name,
         state,
         createdAt,
-        changedAt: last === 0 ? createdAt : await log.record(last).then(({ operation }) => operation.at),
-        head: last,
-        changedPaths: countChanges(head),
+        ...(await this.#progressOf(record, signal)),
         ...(parent && { parent }),
         ...(live && { live }),
         current: name === current,
       });
     }
     return infos;
+  }
+
+  async #progressOf(
+    { name, state, createdAt }: AttemptRecord,
+    signal: AbortSignal | undefined,
+  ): Promise<Pick<AttemptInfo, 'changedAt' | 'head' | 'changedPaths'>> {
+    try {
+      const opened = this.#logs.get(name);
+      const log =
+        opened ?? (await OperationLog.open(this.#store.fileSystem, folderOf(name), name, await this.#emptyHead()));
+      const { head, last } = opened === undefined ? log.state : await opened.catchUp({ signal });
+      const changedAt = last === 0 ? createdAt : (await log.record(last)).operation.at;
+      return { changedAt, head: last, changedPaths: countChanges(head) };
+    } catch (error) {
+      // Garbage collection may have deleted a part of the log.
+      const isIncomplete =
+        (error instanceof StorageError && error.kind === 'corrupt') ||
+        (error instanceof WorkspaceError && error.code === 'not-found');
+      if (state === 'discarded' && isIncomplete) return { changedAt: createdAt, head: 0, changedPaths: 0 };
+      throw error;
+    }
   }
 
   async createAttempt(name?: string, options: CallOptions = {}): Promise<Attempt> {

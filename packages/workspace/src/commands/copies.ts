@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { rm, rmdir } from 'node:fs/promises';
+import { rename, rm, rmdir } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { WorkspaceError } from '../errors.js';
 
 /** Time in milliseconds without use after which a copy is removed: 30 days. */
@@ -32,20 +32,35 @@ function cacheDirectory(): string {
   return join(given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache'), 'scratchfs');
 }
 
-/** Removes the copies of an attempt. */
+/** Removes the copies of an attempt, except those that a command is using. */
 export async function removeCopies(directory: string, attempt: string): Promise<void> {
   const place = copiesOf(directory, attempt);
-  await rm(place, { recursive: true, force: true });
+  for (const copy of entriesOf(place)) await removeUnused(copy);
   // The directory for all attempts goes with the last one.
-  await rmdir(dirname(place)).catch(() => undefined);
+  for (const path of [place, dirname(place)]) await rmdir(path).catch(() => undefined);
+}
+
+async function removeUnused(copy: string): Promise<void> {
+  const { acquireProcessLock } = await import('@scratchfs/host/internal');
+  if ((await acquireProcessLock(copy, 'run')) === undefined) return;
+  // A command that begins now must not find a part of the copy.
+  const removed = join(dirname(copy), `removed-${randomUUID()}`);
+  await rename(copy, removed);
+  await rm(removed, { recursive: true, force: true });
 }
 
 /** Removes the copies of attempts on a directory that no command has used for 30 days. @param now epoch milliseconds */
 export async function removeIdleCopies(directory: string, now: number): Promise<void> {
-  const parent = dirname(copiesOf(directory, 'any'));
-  if (!existsSync(parent)) return;
-  for (const name of readdirSync(parent)) {
-    const used = lstatSync(join(parent, name), { throwIfNoEntry: false })?.mtimeMs;
-    if (used !== undefined && used < now - MAX_IDLE_MS) await removeCopies(directory, name);
+  for (const place of entriesOf(dirname(copiesOf(directory, 'any')))) {
+    // Each command creates and removes files at the top of its copy.
+    const times = [place, ...entriesOf(place)].map(
+      (path) => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now,
+    );
+    if (Math.max(...times) < now - MAX_IDLE_MS) await removeCopies(directory, basename(place));
   }
+}
+
+/** Returns the paths of the entries of a directory; none if it does not exist. */
+function entriesOf(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : [];
 }

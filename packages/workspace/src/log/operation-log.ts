@@ -1,4 +1,4 @@
-import { type CallOptions, type FileSystem, isFsError, StorageError } from '@scratchfs/core';
+import { type CallOptions, type FileSystem, isFsError, StorageError, systemClock } from '@scratchfs/core';
 import { getMany } from '@scratchfs/core/internal';
 import type { AcceptRecord } from '../accept/accept-record.js';
 import type { Head } from '../delta/delta-node.js';
@@ -16,6 +16,8 @@ const OPERATIONS_PER_HEAD = 100;
 const RECORDS_PER_READ = 100;
 /** Maximum number of records that are kept in memory. */
 const MAX_RECORDS = 256;
+/** Time in milliseconds after which a client looks for operations that were deleted before it has seen them. */
+const LOOK_AGAIN_MS = 60_000;
 /** Maximum number of operations that can be undone. */
 const MAX_UNDOABLE = 1_000;
 
@@ -63,6 +65,8 @@ export class OperationLog {
   readonly #batches = new Map<string, number>();
   /** Operation numbers of recent batches in the log, by batch id. */
   readonly #done = new Map<string, number>();
+  /** Epoch milliseconds at which no later operation existed. */
+  #seenAt = systemClock();
 
   private constructor(
     store: FileSystem,
@@ -115,10 +119,29 @@ export class OperationLog {
   async catchUp(options: CallOptions = {}): Promise<LogState> {
     for (;;) {
       const record = await this.#read(this.#state.last + 1, options);
-      if (record === undefined) break;
-      this.#take(record);
+      if (record !== undefined) this.#take(record);
+      else if (!this.#isDue || !(await this.#skipDeleted(options))) break;
     }
     return this.#state;
+  }
+
+  /** True if this client has last looked for deleted operations more than a minute ago. */
+  get #isDue(): boolean {
+    return Math.abs(systemClock() - this.#seenAt) > LOOK_AGAIN_MS;
+  }
+
+  /**
+   * Goes on from a stored head if garbage collection has deleted the next operation, whose number would seem to be free.
+   * Returns false if there are no later operations.
+   */
+  async #skipDeleted({ signal }: CallOptions): Promise<boolean> {
+    const now = systemClock();
+    const { last } = this.#state;
+    const isLater = (await this.#ids(signal)).some((id) => id > last);
+    const stored = isLater ? await readState(this.#store, this.#folder, Number.POSITIVE_INFINITY) : undefined;
+    if (stored !== undefined && stored.last > this.#state.last) this.#state = stored;
+    else this.#seenAt = now;
+    return isLater;
   }
 
   /**
@@ -132,8 +155,9 @@ export class OperationLog {
     stored: StoredTogether = {},
   ): Promise<Operation | undefined> {
     const before = this.#state;
+    if (this.#isDue) await this.catchUp(options);
     // A read may have caught up since the head was made.
-    if (after !== undefined && after !== before.last) return undefined;
+    if (this.#state !== before || (after !== undefined && after !== before.last)) return undefined;
     const changes = changesBetween(before.head, head);
     const described = given ?? describeChanges(changes, before.head, head);
     const operation: Operation = {
@@ -220,26 +244,32 @@ export class OperationLog {
   /** Reads all records after the stored head together. */
   async #readAhead(): Promise<void> {
     const first = this.#state.last + 1;
-    let names: string[];
-    try {
-      names = await this.#store.readdir(`${this.#folder}/operations`);
-    } catch (error) {
-      if (isFsError(error, 'ENOENT')) return;
-      throw error;
-    }
-    const ids = names.map(Number).filter((id) => id >= first);
+    const ids = (await this.#ids()).filter((id) => id >= first);
     const last = Math.max(first - 1, ...ids);
-    if (last - first + 1 !== ids.length)
-      throw new StorageError(
+    const missing = (): StorageError =>
+      new StorageError(
         'corrupt',
         `Operations of attempt ${this.#attempt} are missing in the store between ${first} and ${last}`,
       );
+    if (last - first + 1 !== ids.length) throw missing();
     // Many records in one step: a call for each took 2.5 ms of CPU time in a process that has just started.
     for (let from = first; from <= last; from += RECORDS_PER_READ) {
       const count = Math.min(RECORDS_PER_READ, last - from + 1);
       const paths = Array.from({ length: count }, (_, i) => this.#path(from + i));
-      for (const [i, entry] of (await this.#store.run(getMany, [paths])).entries())
-        if (entry !== undefined) this.#take(this.#decode(new TextDecoder().decode(entry.content), from + i));
+      for (const [i, entry] of (await this.#store.run(getMany, [paths])).entries()) {
+        if (entry === undefined) throw missing();
+        this.#take(this.#decode(new TextDecoder().decode(entry.content), from + i));
+      }
+    }
+  }
+
+  /** Returns the numbers of the operations in the store. */
+  async #ids(signal?: AbortSignal): Promise<number[]> {
+    try {
+      return (await this.#store.readdir(`${this.#folder}/operations`, { signal })).map(Number);
+    } catch (error) {
+      if (isFsError(error, 'ENOENT')) return [];
+      throw error;
     }
   }
 
