@@ -526,14 +526,19 @@ export class WorkspaceAttempt implements Attempt {
 
   at(operation: OperationRef | 0): FileSystem {
     const id = numberOf(operation);
-    const { lower, contents, log, clock } = this.#parts;
-    let head: Promise<Head> | undefined;
-    const load = (): Promise<Head> => {
-      head ??= log.catchUp({}).then(() => this.#headAt(id));
-      head.catch(() => {
-        head = undefined;
-      });
-      return head;
+    const { lower, contents, log, clock, moves } = this.#parts;
+    let known: { readonly last: number; readonly head: Promise<Head> } | undefined;
+    const load = async (): Promise<Head> => {
+      const { last } = await log.catchUp({});
+      // A later operation of a live attempt has written to the disk what the head shows from there.
+      if (known?.last !== last) {
+        const made = { last, head: this.#headAt(id) };
+        known = made;
+        made.head.catch(() => {
+          if (known === made) known = undefined;
+        });
+      }
+      return followedHead(await known.head, lower, moves);
     };
     const backend = new VisibleBackend(new ViewBackend(load, lower, contents), this.#parts.hidden);
     return fileSystemOn(asyncStorage(backend, { timeoutMs: TIMEOUT_MS, retries: 0, clock }), { clock });

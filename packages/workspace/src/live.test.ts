@@ -182,6 +182,9 @@ describe('a live attempt', () => {
         '#!/bin/sh\n',
         false,
       ]);
+      await attempt.fileSystem.writeFile('/link.txt', 'later');
+      expect(await past.exists('/link.txt')).toBe(false);
+      await attempt.undo();
       const fork = await attempt.fork('then', { at: 0 });
       expect((await dump(fork.fileSystem)).length).toBe(6);
       expect(await fork.fileSystem.readText('/a.txt')).toBe('one\ntwo\n');

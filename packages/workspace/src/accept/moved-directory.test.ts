@@ -158,9 +158,11 @@ describe('an earlier state with a directory that the attempt moved', () => {
     await attempt.fileSystem.rename('/d', '/e');
     await attempt.fileSystem.writeFile('/e/s/g', 'agent');
     await attempt.fileSystem.writeFile('/x', 'x');
+    const past = attempt.at(2);
+    expect(await namesIn(past)).toEqual(['/e/f', '/e/s/g']);
     await attempt.accept();
-    expect(await namesIn(attempt.at(2))).toEqual(['/e/f', '/e/s/g', '/x']);
-    expect(await attempt.at(2).readText('/e/s/g')).toBe('agent');
+    expect(await namesIn(past)).toEqual(['/e/f', '/e/s/g', '/x']);
+    expect(await past.readText('/e/s/g')).toBe('agent');
     const fork = await attempt.fork('f', { at: 2 });
     expect((await fork.refresh()).conflicts).toEqual([]);
     expect((await fork.diff()).paths).toEqual([]);
