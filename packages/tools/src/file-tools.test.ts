@@ -142,7 +142,7 @@ describe('read_file', () => {
     const { call, fileSystem } = setUp();
     fileSystem.writeFileSync('/a.png', png);
     fileSystem.writeFileSync('/nul', 'a\0');
-    const start = "ERROR '/a.png' is not text in UTF-8: it is a PNG image of 9 bytes.";
+    const start = "ERROR '/a.png' is not text in UTF-8: it is a PNG image (9 bytes).";
     expect(await call('read_file', { path: '/a.png' })).toBe(`${start} Use read_media to see it.`);
     expect(await call('read_file', { path: '/nul' })).toContain('file_info says what is known of it.');
     const few = createFileTools(whole(fileSystem), { only: ['read_file'] });
@@ -276,6 +276,7 @@ describe('grep', () => {
     expect(await call('grep', { pattern: 'secret', exclude: '.env' })).toBe('No matches.');
     expect(await call('grep', { pattern: 'secret' })).toBe('/src/.env:1: KEY=secret');
     expect(await call('grep', { pattern: 'nowhere' })).toBe('No matches.');
+    expect(await call('grep', { pattern: String.raw`\(BRACKETS\)`, ignore_case: true })).toContain('/docs/x.md:3: ');
     expect(await call('grep', { pattern: 'const', limit: 1 })).toContain('To go on, call grep with offset 1.');
   });
 
@@ -301,6 +302,13 @@ describe('grep', () => {
       'The search was stopped',
     );
     expect((process.cpuUsage().user - before) / 1000).toBeLessThan(30_000);
+  });
+
+  it('searches any amount of text for an expression that only escapes', async () => {
+    const fileSystem = memory({ '/a': `${`${'a'.repeat(99)}\n`.repeat(400_000)}f(x) + 1\n` });
+    const { call } = createFileTools(whole(fileSystem));
+    expect((await call('grep', { pattern: String.raw`f\(x\) \+ 1` })).text).toBe('/a:400001: f(x) + 1');
+    expect((await call('grep', { pattern: String.raw`f\(x\) \+ [0-9]` })).text).toContain('The search was stopped');
   });
 
   it('yields to the event loop while it searches for a slow expression', async () => {

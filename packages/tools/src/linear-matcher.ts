@@ -27,9 +27,14 @@ export interface LinearMatcher extends LineMatcher {
   readonly isStopped: boolean;
 }
 
-/** Reports whether an expression is known to match only its own text, so that it can be searched as text. */
-export function isPlainText(pattern: string): boolean {
-  return pattern.length <= MAX_PATTERN_LENGTH && /^[^\\^$.|?*+()[\]{}\r\n]+$/.test(pattern);
+/**
+ * Returns the only text that an expression matches, such as `f(` for `f\(`, because a text is searched much faster.
+ * Undefined if the expression is not known to match a single text.
+ */
+export function plainTextOf(pattern: string): string | undefined {
+  const isPlain =
+    pattern.length <= MAX_PATTERN_LENGTH && /^([^\\^$.|?*+()[\]{}\r\n]|\\[!-/:-@[-^`{-~])+$/.test(pattern);
+  return isPlain ? pattern.replace(/\\(.)/g, '$1') : undefined;
 }
 
 /**

@@ -12,14 +12,14 @@ const bytes = (text: string, size = text.length): Uint8Array<ArrayBuffer> => {
 };
 
 const KINDS: readonly (readonly [string, Uint8Array<ArrayBuffer>, string])[] = [
-  ['png', bytes('\x89PNG\r\n\x1a\n\0', 1234), 'a PNG image of 1234 bytes'],
-  ['jpeg', bytes('\xff\xd8\xff\xe0', 20), 'a JPEG image of 20 bytes'],
-  ['webp', bytes('RIFF\0\0\0\0WEBP'), 'a WebP image of 12 bytes'],
-  ['pdf', bytes('%PDF-1.7\n%', 50), 'a PDF document of 50 bytes'],
-  ['zip', bytes('PK\x03\x04\0'), 'a ZIP archive, or a document in one of 5 bytes'],
-  ['utf16', bytes('\xff\xfeh\0i\0'), 'text in UTF-16 of 6 bytes'],
-  ['nul', bytes('a\0b'), 'a binary file of 3 bytes'],
-  ['latin1', bytes(`${'a'.repeat(30_000)}\xe9`), 'a binary file, or text in another encoding of 30001 bytes'],
+  ['png', bytes('\x89PNG\r\n\x1a\n\0', 1234), 'a PNG image (1234 bytes)'],
+  ['jpeg', bytes('\xff\xd8\xff\xe0', 20), 'a JPEG image (20 bytes)'],
+  ['webp', bytes('RIFF\0\0\0\0WEBP'), 'a WebP image (12 bytes)'],
+  ['pdf', bytes('%PDF-1.7\n%', 50), 'a PDF document (50 bytes)'],
+  ['zip', bytes('PK\x03\x04\0'), 'a ZIP archive, or a document in one (5 bytes)'],
+  ['utf16', bytes('\xff\xfeh\0i\0'), 'text in UTF-16 (6 bytes)'],
+  ['nul', bytes('a\0b'), 'a binary file (3 bytes)'],
+  ['latin1', bytes(`${'a'.repeat(30_000)}\xe9`), 'a binary file, or text in another encoding (30001 bytes)'],
 ];
 
 /** Advice may follow. */

@@ -146,7 +146,7 @@ async function fillEmptyFile(
 function notText(given: string, bytes: Uint8Array, otherwise: string): NotTextError {
   const known = signatureOf(bytes);
   return new NotTextError(
-    `${quote(given)} is not text in UTF-8: it is ${known?.kind ?? otherwise} of ${bytes.length} bytes.`,
+    `${quote(given)} is not text in UTF-8: it is ${known?.kind ?? otherwise} (${bytes.length} bytes).`,
     known?.mediaType,
   );
 }

@@ -3,7 +3,7 @@ import { nameInList } from '@scratchfs/core/internal';
 import { type GrepMatch, grep as search } from '@scratchfs/core/search';
 import { SuffixNotAllowedError } from '@scratchfs/sandbox';
 import type { Authorizer } from '../authorizer.js';
-import { isPlainText, type LinearMatcher, linearMatcher } from '../linear-matcher.js';
+import { type LinearMatcher, linearMatcher, plainTextOf } from '../linear-matcher.js';
 import { formatPage } from '../pages.js';
 import type { ToolCallOptions } from '../tool.js';
 import { type Definition, inWordsOf, limit, offset, path, quote, yes } from './define.js';
@@ -46,7 +46,8 @@ export const grep: Definition<'grep'> = {
   required: ['pattern'],
   async run(authorizer, input: Input, call) {
     const { pattern, path: top = '.', literal, offset: start } = input;
-    const matcher = literal || isPlainText(pattern) ? undefined : linearMatcher(pattern, input.ignore_case);
+    const plain = literal ? pattern : plainTextOf(pattern);
+    const matcher = plain ?? linearMatcher(pattern, input.ignore_case);
     await authorizer.permit(
       {
         tool: 'grep',
@@ -63,10 +64,8 @@ export const grep: Definition<'grep'> = {
     const page = formatPage({ lines: named.map(blockOf), total, isCounted }, start, 'matches', 'grep');
     const notes = [page.text];
     if (found.isStopped)
-      notes.push(
-        '[The search was stopped after as much text as one call searches: narrow it with path, glob or exclude.]',
-      );
-    if (matcher?.hasCut === true)
+      notes.push('[The search was stopped after as much text as one call searches: narrow it with path or glob.]');
+    if (typeof matcher !== 'string' && matcher.hasCut)
       notes.push(`[Of longer lines only the first ${matcher.maxLine} characters were searched.]`);
     const matches = named.slice(0, page.count).map(({ path: file, line }) => ({ path: file, line }));
     return {
@@ -95,8 +94,8 @@ interface Found {
 async function matchesIn(
   authorizer: Authorizer,
   top: string,
-  { pattern, glob, exclude: unwanted, ignore_case: ignoreCase, context, offset: start, limit: count }: Input,
-  matcher: LinearMatcher | undefined,
+  { glob, exclude: unwanted, ignore_case: ignoreCase, context, offset: start, limit: count }: Input,
+  matcher: LinearMatcher | string,
   call: ToolCallOptions,
 ): Promise<Found> {
   const { sandbox } = authorizer;
@@ -111,7 +110,7 @@ async function matchesIn(
     maxMatches,
     ...(glob === undefined ? {} : { glob: anywhere(glob) }),
     ...(unwanted === undefined ? {} : { exclude: anywhere(unwanted) }),
-    ...(matcher === undefined ? { ignoreCase } : {}),
+    ...(typeof matcher === 'string' ? { ignoreCase } : {}),
     signal: call.signal === undefined ? counting.signal : AbortSignal.any([call.signal, counting.signal]),
   };
   const shown: GrepMatch[] = [];
@@ -121,7 +120,7 @@ async function matchesIn(
     await inWordsOf(
       authorizer,
       async () => {
-        for await (const match of search(sandbox.fileSystem, matcher ?? pattern, options)) {
+        for await (const match of search(sandbox.fileSystem, matcher, options)) {
           if (total >= start && total < start + count) shown.push(match);
           total += 1;
           if (counting.signal.aborted) break;
@@ -135,7 +134,8 @@ async function matchesIn(
     // Listings leave out files with a wrong suffix, so a search in one reports that it does not exist.
     if (error instanceof SuffixNotAllowedError) throw new FsError('ENOENT', { syscall: 'grep', path: top });
     // A search that was stopped, by its limit of steps or while it only counted, returns what it has found.
-    if (matcher?.isStopped !== true && !counting.signal.aborted) throw error;
+    const isStopped = typeof matcher !== 'string' && matcher.isStopped;
+    if (!isStopped && !counting.signal.aborted) throw error;
     return { shown, total, isCounted: false, isStopped: total < full };
   } finally {
     clearTimeout(timeout);
