@@ -62,7 +62,15 @@ export class FilesystemServer {
     this.#served = directories.map(({ path, open }) => ({
       given: path,
       path: realpathSync(path),
-      shared: new SharedWorkspace(open, { isReadOnly: readOnly, isLive: true, name, deny, allowSecrets, onError }),
+      shared: new SharedWorkspace(open, {
+        isReadOnly: readOnly,
+        isLive: true,
+        name,
+        deny,
+        allowSecrets,
+        fileTools: [],
+        onError,
+      }),
     }));
     const isOffered = (tool: { readonly name: string }, isReading: boolean): boolean =>
       (isReading || !readOnly) && (settings.tools?.includes(tool.name) ?? true);

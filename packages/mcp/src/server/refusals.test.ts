@@ -4,15 +4,22 @@ import { join } from 'node:path';
 import { openWorkspace } from '@scratchfs/workspace';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../testing/clients.js';
+import type { McpServerOptions } from './options.js';
 import { McpWorkspaceServer } from './workspace-server.js';
 
-async function client() {
+async function client(options: McpServerOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'scratchfs-refusals-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   for (const name of ['node_modules', '.git']) mkdirSync(join(directory, name));
-  const files = { '.gitignore': 'node_modules\n', '.env': 'A=1\n', 'node_modules/x.js': 'x\n', a: 'foo\nfoo\n' };
+  const files = {
+    '.gitignore': 'node_modules\n',
+    '.env': 'A=1\n',
+    'node_modules/x.js': 'x\n',
+    a: 'foo\nfoo\n',
+    nul: 'a\0b',
+  };
   for (const [path, text] of Object.entries(files)) writeFileSync(join(directory, path), text);
-  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store: 'memory:' }));
+  const server = new McpWorkspaceServer(() => openWorkspace(directory, { store: 'memory:' }), options);
   onTestFinished(() => server.close());
   return connect(server, 'modern');
 }
@@ -57,4 +64,16 @@ it('a text that occurs twice is refused with the parameter that replaces both', 
   for (const input of [edit, { edits: [edit] }, { edits: [joined, edit] }])
     expect(await text('edit_file', { path: '/a', ...input })).toContain('or set replace_all');
   expect(await text('edit_file', { path: '/a', edits: [{ ...edit, replace_all: true }] })).toContain('Replaced 2');
+});
+
+it('a failure advises no tool that is not offered', async () => {
+  const { text } = await client();
+  expect(await text('read_file', { path: '/nul' })).toBe(
+    "Error: '/nul' is not text in UTF-8: it is a binary file (3 bytes).",
+  );
+  expect(await text('read_file', { path: '/none' })).toMatch(
+    /\nUse list_files or search_files to find what there is\.$/,
+  );
+  const few = await client({ tools: ['read_file', 'search_files'] });
+  expect(await few.text('read_file', { path: '/none' })).toMatch(/\nUse search_files to find what there is\.$/);
 });

@@ -37,6 +37,8 @@ export interface SharedWorkspaceOptions {
   readonly deny: readonly string[];
   /** Patterns of secrets to show. */
   readonly allowSecrets: readonly string[];
+  /** Names of the file tools that are offered: results name no others. */
+  readonly fileTools: readonly string[];
   readonly onError: OnError;
 }
 
@@ -77,7 +79,7 @@ export class SharedWorkspace {
     const workspace = await this.open();
     const shared = await (name === undefined ? this.#default(workspace) : workspace.attempt(name));
     const known = memory.get(shared.name);
-    const { isReadOnly, isLive, deny, allowSecrets, onError } = this.#options;
+    const { isReadOnly, isLive, deny, allowSecrets, fileTools: only, onError } = this.#options;
     const make = (): OpenAttempt => {
       const attempt = shared.forClient();
       const sandbox = new Sandbox(attempt.fileSystem, {
@@ -86,7 +88,7 @@ export class SharedWorkspace {
       });
       const sharedReads = { reads: this.#reads, files: shared.name };
       const asksForDisk = attempt.isLive === true && !isLive;
-      return { attempt, sandbox, asksForDisk, files: createFileTools(sandbox, { onError, sharedReads }) };
+      return { attempt, sandbox, asksForDisk, files: createFileTools(sandbox, { only, onError, sharedReads }) };
     };
     const open = known ?? make();
     setNewest(memory, shared.name, open, MAX_ATTEMPTS);

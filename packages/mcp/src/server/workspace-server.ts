@@ -52,7 +52,9 @@ export class McpWorkspaceServer {
   constructor(open: () => Promise<Workspace>, options: McpServerOptions = {}) {
     this.#settings = serverSettings(options);
     const { readOnly: isReadOnly, live: isLive, attempt: name, deny, allowSecrets, onError } = this.#settings;
-    this.#shared = new SharedWorkspace(open, { isReadOnly, isLive, name, deny, allowSecrets, onError });
+    this.#tools = toolList(this.#settings);
+    const fileTools = this.#tools.flatMap(({ fileTool }) => fileTool ?? []);
+    this.#shared = new SharedWorkspace(open, { isReadOnly, isLive, name, deny, allowSecrets, fileTools, onError });
     this.#subscriptions = new Subscriptions(
       async (signal) => (await this.#shared.open()).events({ signal }),
       async (attempt, path) => {
@@ -61,7 +63,6 @@ export class McpWorkspaceServer {
         return open !== undefined && isVisible(path, open, undefined);
       },
     );
-    this.#tools = toolList(this.#settings);
     this.#gate = new ApprovalGate(this.#settings);
   }
 

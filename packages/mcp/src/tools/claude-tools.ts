@@ -10,8 +10,10 @@ interface Renamed<I> {
   readonly required: readonly string[];
   readonly effect: 'none' | 'attempt';
   readonly path: string;
-  /** Returns the file tool that does the work, and its input. */
-  readonly call: (input: I) => readonly [tool: string, input: object];
+  /** Name of the file tool that does the work. */
+  readonly fileTool: string;
+  /** Returns the input of the file tool. */
+  readonly translate: (input: I) => object;
   /** Returns the text for the model. Default: that of the file tool. */
   readonly text?: (result: ToolResult, input: I) => string;
 }
@@ -28,6 +30,7 @@ interface GrepInput {
   readonly '-i'?: boolean;
   readonly '-C'?: number;
   readonly head_limit?: number;
+  readonly offset?: number;
 }
 
 const TOOLS: readonly Renamed<never>[] = [
@@ -42,7 +45,8 @@ const TOOLS: readonly Renamed<never>[] = [
     required: ['file_path'],
     effect: 'none',
     path: 'file_path',
-    call: ({ file_path: path, ...rest }: { file_path: string }) => ['read_file', { path, ...rest }],
+    fileTool: 'read_file',
+    translate: ({ file_path: path, ...rest }: { file_path: string }) => ({ path, ...rest }),
   },
   {
     name: 'Write',
@@ -51,7 +55,8 @@ const TOOLS: readonly Renamed<never>[] = [
     required: ['file_path', 'content'],
     effect: 'attempt',
     path: 'file_path',
-    call: ({ file_path: path, content }: { file_path: string; content: string }) => ['write_file', { path, content }],
+    fileTool: 'write_file',
+    translate: ({ file_path: path, content }: { file_path: string; content: string }) => ({ path, content }),
   },
   {
     name: 'Edit',
@@ -65,15 +70,13 @@ const TOOLS: readonly Renamed<never>[] = [
     required: ['file_path', 'old_string', 'new_string'],
     effect: 'attempt',
     path: 'file_path',
-    call: (input: { file_path: string; old_string: string; new_string: string; replace_all?: boolean }) => [
-      'edit_file',
-      {
-        path: input.file_path,
-        old_text: input.old_string,
-        new_text: input.new_string,
-        replace_all: input.replace_all,
-      },
-    ],
+    fileTool: 'edit_file',
+    translate: (input: { file_path: string; old_string: string; new_string: string; replace_all?: boolean }) => ({
+      path: input.file_path,
+      old_text: input.old_string,
+      new_text: input.new_string,
+      replace_all: input.replace_all,
+    }),
   },
   {
     name: 'Glob',
@@ -82,7 +85,8 @@ const TOOLS: readonly Renamed<never>[] = [
     required: ['pattern'],
     effect: 'none',
     path: 'path',
-    call: (input: { pattern: string; path?: string }) => ['list_files', { ...input, limit: 1000 }],
+    fileTool: 'list_files',
+    translate: (input: { pattern: string; path?: string }) => ({ ...input, limit: 1000 }),
     text: (result) => {
       const { entries, nextOffset } = result.structured as {
         readonly entries: readonly { readonly path: string; readonly kind?: string }[];
@@ -109,50 +113,61 @@ const TOOLS: readonly Renamed<never>[] = [
       '-n': yes('Has no effect: lines always have numbers.'),
       '-C': { type: 'integer', description: 'Lines around each match.', minimum: 0, maximum: 20 },
       head_limit: { type: 'integer', description: 'Maximum number of matches.', minimum: 1, maximum: 500 },
+      offset: count('Matches to skip.'),
     },
     required: ['pattern'],
     effect: 'none',
     path: 'path',
-    call: ({ pattern, path, glob, output_mode: mode, '-i': ignore_case, '-C': context, head_limit }: GrepInput) => {
+    fileTool: 'grep',
+    translate: (input: GrepInput) => {
+      const { pattern, path, glob, output_mode: mode, '-i': ignore_case, '-C': context, head_limit, offset } = input;
       const limit = head_limit ?? (mode === 'content' ? 100 : 500);
-      return ['grep', { pattern, path, glob, ignore_case, limit, context: mode === 'content' ? context : undefined }];
+      const shown = mode === 'content' ? context : undefined;
+      return { pattern, path, glob, ignore_case, limit, offset, context: shown };
     },
     text: (result, { output_mode: mode = 'files_with_matches' }: GrepInput) => {
       if (mode === 'content') return result.text;
-      const { matches, nextOffset } = result.structured as {
-        readonly matches: readonly { readonly path: string }[];
-        readonly nextOffset?: number;
-      };
+      const { matches } = result.structured as { readonly matches: readonly { readonly path: string }[] };
       const counts = new Map<string, number>();
       for (const { path } of matches) counts.set(path, (counts.get(path) ?? 0) + 1);
+      const notes = result.text.split('\n').filter(isNote);
+      if (counts.size === 0) return notes.length === 0 ? 'No matches found' : result.text;
       const lines = [...counts].map(([path, found]) =>
         mode === 'count' ? `${nameInList(path)}:${found}` : nameInList(path),
       );
-      if (nextOffset !== undefined) lines.push('[There are more matches: use a narrower path or glob.]');
-      return lines.length === 0 ? 'No matches found' : lines.join('\n');
+      return [...lines, ...notes].join('\n');
     },
   } as Renamed<never>,
 ];
 
-/** Names that the model knows, by the names that error texts of the file tools use. */
+/** Reports whether a line of a result is a note. Other lines begin with a number, or with a path from / on. */
+function isNote(line: string): boolean {
+  return line.startsWith('[');
+}
+
+/** Names that the model knows, by the names that texts of the file tools use. */
 const WORDS: Readonly<Record<string, string>> = {
   read_file: 'Read',
   write_file: 'Write',
   edit_file: 'Edit',
   list_files: 'Glob',
-  search_files: 'Glob',
   grep: 'Grep',
   old_text: 'old_string',
   new_text: 'new_string',
 };
+
+/** Replaces the names of tools and parameters in a sentence, but not in what it quotes, such as a path. */
+function inWordsOfModel(sentence: string): string {
+  return sentence.replace(/(?<!\w)'.*?'(?!\w)|\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS[word] ?? word);
+}
 
 /** Returns the file tools under the names and with the parameters that models of Claude Code know. */
 export function claudeTools(): ServerTool[] {
   return TOOLS.map(claudeTool);
 }
 
-function claudeTool({ path, call, text: present, ...tool }: Renamed<never>): ServerTool {
-  const { name, properties, required, effect } = tool;
+function claudeTool({ path, translate, text: present, ...tool }: Renamed<never>): ServerTool {
+  const { name, properties, required, effect, fileTool } = tool;
   const schema: InputSchema = { type: 'object', properties, required: [...required], additionalProperties: false };
   return {
     ...tool,
@@ -161,13 +176,13 @@ function claudeTool({ path, call, text: present, ...tool }: Renamed<never>): Ser
     check: (input) => void readInput(schema, input),
     call: async (given, context) => {
       const input = readInput(schema, given) as never;
-      const [file, translated] = call(input);
       const { files, signal } = context;
       const work = async (): Promise<ToolResult> => {
         // Models of Claude Code expect text alone.
-        const { links: _, ...result } = await files.call(file, translated, { signal });
-        if (!result.isError) return present === undefined ? result : { ...result, text: present(result, input) };
-        return { ...result, text: result.text.replace(/\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS[word] ?? word) };
+        const { links: _, ...result } = await files.call(fileTool, translate(input), { signal });
+        if (result.isError) return { ...result, text: inWordsOfModel(result.text) };
+        const lines = (present === undefined ? result.text : present(result, input)).split('\n');
+        return { ...result, text: lines.map((line) => (isNote(line) ? inWordsOfModel(line) : line)).join('\n') };
       };
       return asOperation({ name, effect, paths: [path] }, given, context, work);
     },

@@ -75,6 +75,7 @@ function fileTool({ name, description, inputSchema }: Tool): ServerTool {
     needsClient: effect === 'attempt',
     paths,
     unpublished: without,
+    fileTool: name,
     check: (input) => void readInput(inputSchema, input),
     call: (input, context) => {
       const { files, signal } = context;

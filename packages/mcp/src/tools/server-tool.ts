@@ -89,6 +89,8 @@ export interface ServerTool {
   readonly needsClient?: boolean;
   /** Names of the parameters whose value is a path in the attempt, or a list of such paths. */
   readonly paths: readonly string[];
+  /** Name of the file tool that does the work. Undefined if none does. */
+  readonly fileTool?: string | undefined;
   /** @throws InputError if a call would refuse the input */
   check(input: unknown): void;
   /** Plans a call, and changes nothing. Only for tools that can change something outside the attempt. */
