@@ -1,6 +1,6 @@
 import type { NodeId } from '../../backend.js';
 import { joinPath } from '../../paths.js';
-import { DIRECTORY, LINKED, type Node } from '../../tree/node.js';
+import { DIRECTORY, type DirectoryNode, LINKED, type Node } from '../../tree/node.js';
 import type { Location } from '../../tree/tree.js';
 import type { View } from '../view.js';
 
@@ -12,10 +12,10 @@ export function linkGroups(view: View, counts: (path: string, node: Node) => boo
   const names = new Map<NodeId, string[]>();
   for (let level: Location[] = [view.tree.rootLocation]; level.length > 0; ) {
     const next: Location[] = [];
-    const listings = view.all(
-      level.filter(({ directory }) => directory.linked > 0 || directory.origin?.uncounted === true),
-      (location) => ({ location, entries: view.list(location) }),
-    );
+    const listed = level.filter(({ directory }) => mayHoldLinked(directory));
+    // What is known of a remote storage may be old: another client may have added a name under a directory since.
+    for (const { directory } of level) if (!mayHoldLinked(directory)) view.relyOnTree(directory);
+    const listings = view.all(listed, (location) => ({ location, entries: view.list(location) }));
     for (const { location, entries } of listings) {
       entries.forEach((entry, name) => {
         const path = joinPath(location.path, name);
@@ -32,4 +32,8 @@ export function linkGroups(view: View, counts: (path: string, node: Node) => boo
     for (const path of paths) groups.set(path, group);
   }
   return groups;
+}
+
+function mayHoldLinked({ linked, origin }: DirectoryNode): boolean {
+  return linked > 0 || origin?.uncounted === true;
 }

@@ -78,9 +78,12 @@ export interface RestoredPaths {
 }
 
 class Restore {
-  /** {@link linkGroups} of both states. A path without a group stands for itself alone. */
-  readonly #groups: ReadonlyMap<string, string>;
-  readonly #groupsWanted: ReadonlyMap<string, string>;
+  /**
+   * {@link linkGroups} of both states, once a node with several names was compared: they depend on the whole state. A
+   * path without a group stands for itself alone.
+   */
+  #groups: ReadonlyMap<string, string> | undefined;
+  #groupsWanted: ReadonlyMap<string, string> | undefined;
   readonly #removals: string[] = [];
   readonly #added: string[] = [];
   readonly #changed: string[] = [];
@@ -96,10 +99,7 @@ class Restore {
     readonly wanted: View,
     readonly syscall: string,
     readonly isWhole: boolean,
-  ) {
-    this.#groups = linkGroups(view, (path, node) => this.#counts(path, node));
-    this.#groupsWanted = linkGroups(this.wanted, (path, node) => isWhole || this.#counts(path, node));
-  }
+  ) {}
 
   run(): void {
     const { view } = this;
@@ -216,7 +216,21 @@ class Restore {
   #isKept(path: string, before: Node, after: Node): boolean {
     if (before.kind !== after.kind) return false;
     if (before.kind === DIRECTORY) return true;
-    return (this.#groups.get(path) ?? path) === (this.#groupsWanted.get(path) ?? path);
+    return this.#groupOf(path, before) === this.#groupWanted(path, after);
+  }
+
+  /** Returns the group of a path in the current state. */
+  #groupOf(path: string, { id }: Node): string {
+    if (!this.view.tree.inodes.has(id)) return path;
+    this.#groups ??= linkGroups(this.view, (at, node) => this.#counts(at, node));
+    return this.#groups.get(path) ?? path;
+  }
+
+  /** Returns the group of a path in the wanted state. */
+  #groupWanted(path: string, { id }: Node): string {
+    if (!this.wanted.tree.inodes.has(id)) return path;
+    this.#groupsWanted ??= linkGroups(this.wanted, (at, node) => this.isWhole || this.#counts(at, node));
+    return this.#groupsWanted.get(path) ?? path;
   }
 
   #remove(path: string, node: Node): void {
@@ -255,7 +269,7 @@ class Restore {
     // Different times alone are not a reason to fail without write access.
     const mayBeLeft = sameContent && !isOther(before.meta, after.meta);
     if (mayBeLeft && !this.guard.allows(path, 'write', this.syscall, before)) return;
-    const group = this.#groups.get(path) ?? path;
+    const group = this.#groupOf(path, before);
     // A symlink cannot be changed, so it is created again under all its names.
     const names = after.kind === FILE ? [path] : group.split('\0');
     for (const name of names) this.#check(name, 'write', before);
