@@ -189,6 +189,35 @@ describe('an operation of a live attempt whose process was killed', () => {
   });
 });
 
+describe('a note that could not be removed', () => {
+  it('does not make an accept or its undo fail', async () => {
+    const disk = directories.directory({ a: 'old\n' });
+    const base = createFileSystem();
+    let isFailing = false;
+    const store = new Proxy(base, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        if (key === 'rm' && isFailing) return () => Promise.reject(new FsError('EIO', { syscall: 'rm', path: '/' }));
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await using workspace = await openWorkspace(disk, { store });
+    const attempt = await workspace.createAttempt('x');
+    await attempt.fileSystem.writeFile('/a', 'ONE\n');
+    isFailing = true;
+    expect((await attempt.accept()).accepted).toEqual(['/a']);
+    isFailing = false;
+    await attempt.fileSystem.writeFile('/b', 'B\n');
+    await attempt.undo();
+    isFailing = true;
+    expect((await attempt.undo()).target).toBe(2);
+    isFailing = false;
+    await attempt.fileSystem.writeFile('/b', 'B\n');
+    expect(read(disk, 'a')).toBe('old\n');
+    expect(await toolsOf(attempt)).toEqual(['edit', 'accept', 'edit', 'undo', 'undo', 'edit']);
+  });
+});
+
 describe('two clients that complete the same interrupted writes', () => {
   /** Lets the second client complete them while the first one does, after it has looked whether the log has them. */
   async function bothComplete(isLive: boolean, interrupt: (attempt: Attempt, kill: () => void) => Promise<unknown>) {
