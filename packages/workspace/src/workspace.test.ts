@@ -260,3 +260,24 @@ it('limits count what the attempt has added, not what the directory or a moved d
   expect((await attempt.accept()).success).toBe(true);
   await fs.writeFile('/after', Buffer.alloc(900));
 });
+
+it('a file of the directory that is larger than the limit can shrink', async () => {
+  writeFileSync(join(directory, 'src/large'), Buffer.alloc(5_000));
+  await using workspace = await openWorkspace(directory, { store: 'memory:', limits: { maxFileSize: 1_000 } });
+  const { fileSystem } = await workspace.attempt();
+  const grown = fileSystem.writeFile('/src/large', Buffer.alloc(5_001));
+  await expect(grown).rejects.toMatchObject({ code: 'EFBIG', used: 5_000, allowed: 1_000 });
+  await fileSystem.writeFile('/src/large', Buffer.alloc(4_000));
+  await expect(fileSystem.writeFile('/new', Buffer.alloc(1_001))).rejects.toMatchObject({ code: 'EFBIG' });
+});
+
+it('an edit with the label of a refresh can be undone', async () => {
+  await using workspace = await openWorkspace(directory, { store: 'memory:' });
+  const attempt = await workspace.attempt();
+  await attempt.fileSystem.writeFile('/x', '1');
+  await attempt.undo();
+  await attempt.operation({ tool: 'refresh' }, (fs) => fs.writeFile('/x', '2'));
+  await expect(attempt.redo()).rejects.toMatchObject({ code: 'nothing-to-redo' });
+  await attempt.undo();
+  expect(await attempt.fileSystem.exists('/x')).toBe(false);
+});

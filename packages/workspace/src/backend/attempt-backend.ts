@@ -19,7 +19,7 @@ import type { PathRead } from '../accept/writes-at-work.js';
 import { entryAt, type Head } from '../delta/delta-node.js';
 import { ShownIds } from '../delta/own-ids.js';
 import { isTold, settledHead } from '../delta/settled.js';
-import { exceededLimit, tooLargeFile } from '../delta/usage.js';
+import { exceededLimit } from '../delta/usage.js';
 import type { Contents } from '../log/contents.js';
 import { type LogState, type NewOperation, type OperationLog, versionFor } from '../log/operation-log.js';
 import type { Conflict, Operation } from '../operation.js';
@@ -201,7 +201,7 @@ export class AttemptBackend implements Backend {
       const failed = await this.view(head).failed(checks, call);
       if (failed.length > 0) return { kind: 'conflict', checks: failed };
       if (writes.length === 0) return { kind: 'ok', version };
-      const tooLarge = this.#tooLargeFile(head, batch);
+      const tooLarge = await this.#tooLargeFile(head, batch, call);
       if (tooLarge !== undefined) return tooLarge;
       const writer = new BatchWriter(head, lower, contents, version, call);
       try {
@@ -285,15 +285,21 @@ export class AttemptBackend implements Backend {
     }
   }
 
-  #tooLargeFile(head: Head, { writes, limits }: Batch): CommitResult | undefined {
-    const sizes = writes.flatMap((write) => {
-      if (write.kind !== 'create' && write.kind !== 'write') return [];
-      const size = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
-      return [{ entry: entryAt(head, pathSegments(write.path)), size }];
-    });
-    for (const one of [{ maxFileSize: MAX_CONTENT }, limits, this.#options.limits ?? {}]) {
-      const limit = tooLargeFile(head, sizes, one);
-      if (limit !== undefined) return limit;
+  /** Returns the limit that a file exceeds, for the first such file. A file that only shrinks exceeds none. */
+  async #tooLargeFile(
+    head: Head,
+    { writes, limits }: Batch,
+    call: BackendCall | undefined,
+  ): Promise<CommitResult | undefined> {
+    const limit = 'maxFileSize';
+    const allowed = Math.min(MAX_CONTENT, limits[limit] ?? MAX_CONTENT, this.#options.limits?.[limit] ?? MAX_CONTENT);
+    for (const write of writes) {
+      if (write.kind !== 'create' && write.kind !== 'write') continue;
+      const requested = write.kind === 'create' ? (write.content?.byteLength ?? 0) : write.size;
+      if (requested <= allowed) continue;
+      const [record] = await this.view(head).records([write.path], call);
+      const used = record?.kind === 'file' ? record.size : 0;
+      if (requested > used) return { kind: 'limit', limit, allowed, used, requested };
     }
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { CommitResult, Limits } from '@scratchfs/core';
-import { type DeltaEntry, type DeltaNode, type Head, nodeOf } from './delta-node.js';
+import type { DeltaEntry, DeltaNode, Head } from './delta-node.js';
 
 /** Amount that an attempt has added: bytes of its contents and link targets, and number of new names. */
 export interface Usage {
@@ -63,23 +63,5 @@ export function exceededLimit(
       used: used.nodes,
       requested: requested.nodes,
     };
-  return undefined;
-}
-
-/**
- * Returns the limit of a single file that a batch exceeds, for the first such file. A file that only shrinks exceeds
- * none.
- */
-export function tooLargeFile(
-  head: Head,
-  sizes: readonly { readonly entry: DeltaEntry | undefined; readonly size: number }[],
-  { maxFileSize }: Limits,
-): Extract<CommitResult, { kind: 'limit' }> | undefined {
-  if (maxFileSize === undefined) return undefined;
-  for (const { entry, size } of sizes) {
-    const used = (entry && nodeOf(head, entry)?.content?.size) ?? entry?.base?.state?.size ?? 0;
-    if (size > maxFileSize && size > used)
-      return { kind: 'limit', limit: 'maxFileSize', allowed: maxFileSize, used, requested: size };
-  }
   return undefined;
 }

@@ -292,7 +292,7 @@ export class OperationLog {
     const { operation, changes } = record;
     // A concurrent call may have taken it, and later ones, since it was read.
     if (operation.id <= this.#state.last) return operation;
-    const { undoable, undone } = stacksAfter(this.#state, operation);
+    const { undoable, undone } = stacksAfter(this.#state, record);
     this.#state = {
       head: head ?? applyChanges(this.#state.head, changes, versionFor(this.#attempt, operation)),
       last: operation.id,
@@ -338,9 +338,10 @@ function stateOfHead(head: Head): LogState {
 /** Returns what undo and redo can do after an operation. */
 function stacksAfter(
   { undoable, undone }: LogState,
-  { id, tool, target }: Operation,
+  { operation: { id, tool, target }, batch }: OperationRecord,
 ): Pick<LogState, 'undoable' | 'undone'> {
-  if (tool === 'refresh') return { undoable, undone };
+  // An edit that a caller has labelled so has a batch.
+  if (tool === 'refresh' && batch === undefined) return { undoable, undone };
   if (tool === 'undo' && target !== undefined)
     return { undoable: undoable.filter((one) => one !== target), undone: [...undone, target] };
   if (tool === 'redo' && target !== undefined)
