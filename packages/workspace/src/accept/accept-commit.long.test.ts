@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { HostHistory } from '@scratchfs/host';
 import { createFileSystem } from 'scratchfs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Attempt } from '../attempt-types.js';
 import { Directories, type Entry, fill } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
@@ -215,6 +216,26 @@ describe('an accept as a merge', () => {
     expect((await attempt.refresh()).conflicts).toMatchObject(conflicts);
     expect(await attempt.fileSystem.readText('/both.txt')).toBe('agent\ntwo\nthree\nfour\n');
     expect(read(repository, 'both.txt')).toBe('one\ntwo\nthree\nperson\n');
+  });
+
+  it('is in the log also if its signal aborts once git has merged', async () => {
+    const repository = directories.repository(FILES);
+    const controller = new AbortController();
+    const { executeMerge } = HostHistory.prototype;
+    using _ = vi.spyOn(HostHistory.prototype, 'executeMerge').mockImplementationOnce(async function (
+      this: HostHistory,
+      ...args
+    ) {
+      const result = await executeMerge.apply(this, args);
+      controller.abort();
+      return result;
+    });
+    await withAttempt(repository, async (attempt) => {
+      await attempt.fileSystem.writeFile('/a.txt', 'agent');
+      expect(await attempt.accept({ as: 'merge', signal: controller.signal })).toMatchObject({ success: true });
+      expect((await attempt.log()).operations.map(({ tool }) => tool)).toEqual(['accept', 'edit']);
+      expect((await attempt.diff()).paths).toEqual([]);
+    });
   });
 
   it('keeps modes and removals', async () => {

@@ -244,7 +244,8 @@ async function acceptAsCommit(parts: AcceptParts, request: Request): Promise<Acc
       (base === null) !== (target === null) && (base ?? target)?.kind === 'directory' ? [[path, target]] : [],
     ),
   );
-  const onDisk = await pathsOnDisk(directory, [...accepted, ...made.keys()], changes, contents, signal);
+  // Git has merged, so from here on the signal does not count.
+  const onDisk = await pathsOnDisk(directory, [...accepted, ...made.keys()], changes, contents);
   const paths = onDisk.filter(({ path, after }) => !made.has(path) || sameState(after, made.get(path) ?? null));
   const record = { as: 'merge', commit } as const;
   const operation = await appendAccept(parts, { head, changes }, contents, { ...label, paths, record });
@@ -269,13 +270,12 @@ async function pathsOnDisk(
   paths: readonly string[],
   changes: readonly AttemptChange[],
   contents: AcceptContents,
-  signal: AbortSignal | undefined,
 ): Promise<AcceptedPath[]> {
-  await using disk = DiskReader.open(directory, signal);
+  await using disk = DiskReader.open(directory);
   return await Promise.all(
     paths.map(async (path) => {
       const { state, content } = await disk.read(path);
-      if (content !== undefined) await contents.write(content, signal);
+      if (content !== undefined) await contents.write(content);
       const planned = changes.find((change) => change.path === path)?.now ?? null;
       return { path, planned, before: state, after: state, base: state, now: state };
     }),
