@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   lstatSync,
@@ -12,11 +13,13 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { setMany } from '@scratchfs/core/internal';
 import { overlay, restrict } from '@scratchfs/core/layers';
 import { glob, grep } from '@scratchfs/core/search';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -42,6 +45,18 @@ beforeEach(() => {
 });
 
 describe('hostFileSystem()', () => {
+  it('keeps the times of a directory in which setMany() creates an entry, and what others have changed in it', async () => {
+    await using fs = hostFileSystem(root);
+    utimesSync(join(root, 'src'), 1, 2);
+    await fs.readdir('/src');
+    chmodSync(join(root, 'src'), 0o700);
+    await fs.run(setMany, [[{ path: '/src/new', content: 'x' }]]);
+    const { mode, mtimeMs } = statSync(join(root, 'src'));
+    expect([mode & 0o777, mtimeMs]).toEqual([0o700, 2_000]);
+    await fs.writeFile('/src/newer', 'x');
+    expect(statSync(join(root, 'src')).mtimeMs).toBeGreaterThan(2_000);
+  });
+
   it('reads files, also through links that stay inside', async () => {
     await using fs = hostFileSystem(root);
     expect(await fs.readText('/src/inside')).toBe('one\n');

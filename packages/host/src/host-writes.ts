@@ -69,6 +69,7 @@ export class HostWrites {
 
   async apply(writes: readonly Write[]): Promise<void> {
     await this.checkProtection(writes);
+    const touched = new Set(writes.flatMap((write) => (write.kind === 'touch' ? write.path : [])));
     for (let i = 0; i < writes.length; i++) {
       const write = writes[i] as Write;
       try {
@@ -78,7 +79,8 @@ export class HostWrites {
           const all = contentWrites(write.path, writes.slice(i));
           await this.#at(write.path, (path) => this.#write(path, all));
           i += all.length - 1;
-        } else await this.#apply(write);
+        } else if (write.kind === 'create') await this.#create(write, !touched.has(parentPath(write.path)));
+        else await this.#apply(write);
       } catch (error) {
         throw failureOf(write, error);
       }
@@ -101,8 +103,7 @@ export class HostWrites {
     }
   }
 
-  async #apply(write: Write): Promise<void> {
-    if (write.kind === 'create') return this.#create(write);
+  async #apply(write: Exclude<Write, { kind: 'create' }>): Promise<void> {
     if (write.kind === 'remove') return this.#at(write.path, (path) => this.#remove(path));
     if (write.kind === 'meta') return this.#at(write.path, (path) => this.#setMetadata(path, write.meta));
     if (write.kind === 'link') return this.#link(write.from, write.path);
@@ -119,14 +120,14 @@ export class HostWrites {
       });
   }
 
-  /** Calls `use` with a host path of the entry that is valid until `use` settles. */
-  async #at<T>(path: string, use: (hostPath: string) => Promise<T>): Promise<T> {
+  /** Calls `use` with a host path of the entry and with its directory, both valid until `use` settles. */
+  async #at<T>(path: string, use: (hostPath: string, parent: PathHandle) => Promise<T>): Promise<T> {
     if (baseName(path).startsWith(TEMPORARY)) throw new FsError('EACCES', { path, hint: RESERVED });
     using trail = this.root.walk(parentPath(path));
     const parent = trail.last;
     if (!trail.complete || parent.kind !== 'directory') throw new FsError('ENOENT', { path });
     // Awaited here: the descriptors are closed when this returns.
-    return await use(path === '/' ? this.root.path : parent.child(baseName(path)));
+    return await use(path === '/' ? this.root.path : parent.child(baseName(path)), parent);
   }
 
   #both(from: string, to: string, use: (from: string, to: string) => Promise<void>): Promise<void> {
@@ -146,8 +147,9 @@ export class HostWrites {
     });
   }
 
-  async #create(write: Extract<Write, { kind: 'create' }>): Promise<void> {
-    await this.#at(write.path, async (path) => {
+  /** @param keepsTimes true if the directory keeps its times, as far as this process may set them */
+  async #create(write: Extract<Write, { kind: 'create' }>, keepsTimes: boolean): Promise<void> {
+    await this.#at(write.path, async (path, { path: directory, stat }) => {
       if (write.type === 'directory') {
         await mkdir(path, { mode: write.meta.mode });
       } else if (write.type === 'symlink') {
@@ -164,6 +166,8 @@ export class HostWrites {
         }
       }
       await this.#named(path, write.id, write.type === 'directory' ? write.meta.mode : undefined);
+      if (keepsTimes)
+        await utimes(directory, Number(stat.atimeNs) / 1e9, Number(stat.mtimeNs) / 1e9).catch(() => undefined);
     });
   }
 

@@ -118,10 +118,10 @@ export class View extends ViewState {
     // Over a remote storage, the checks of the listings are enough.
   }
 
-  /** Adds a new node under a free name. */
-  create(parent: Location, name: string, node: Node): void {
+  /** Adds a new node under a free name. `keepsTimes`: the directory keeps its times. */
+  create(parent: Location, name: string, node: Node, keepsTimes = false): void {
     this.tree.insert(parent, name, node);
-    this.touch(parent);
+    if (!keepsTimes) this.touch(parent);
     const writes = this.recorder?.writes;
     if (this.changes === undefined && writes === undefined) return;
     const path = joinPath(parent.path, name);

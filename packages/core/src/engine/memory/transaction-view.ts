@@ -88,15 +88,15 @@ export class TransactionView extends View {
     this.relyOnTree(directory);
   }
 
-  override create(parent: Location, name: string, node: Node): void {
-    super.create(parent, name, node);
+  override create(parent: Location, name: string, node: Node, keepsTimes = false): void {
+    super.create(parent, name, node, keepsTimes);
     if (node.kind !== DIRECTORY) {
-      this.#did(parent, (view, at) => view.create(at, name, node), node);
+      this.#did(parent, (view, at) => view.create(at, name, node, keepsTimes), node);
       return;
     }
     // The transaction may change its directory object further, so the step creates another.
     const { id, meta } = node;
-    this.#did(parent, (view, at) => view.create(at, name, DirectoryNode.empty(view.tree.owner, id, meta)));
+    this.#did(parent, (view, at) => view.create(at, name, DirectoryNode.empty(view.tree.owner, id, meta), keepsTimes));
   }
 
   override addLink(

@@ -216,7 +216,6 @@ function put(view: View, entry: CheckedEntry): void {
     if (holder.kind !== DIRECTORY) throw new FsError('ENOTDIR', { syscall: 'set', path });
     const location = view.at.location(holder);
     const fileName = path.slice(path.lastIndexOf('/') + 1);
-    // The times of the parent do not change: entries are stored as given.
     insert(view, location, fileName, makeNode(view, entry, meta), path);
     return;
   }
@@ -240,9 +239,8 @@ function insert(view: View, location: Location, name: string, node: Node, path: 
   const size = node.kind === DIRECTORY ? 0 : node.size;
   checkFileSize(view, size, 0, 'set', path);
   reserve(view, size, 1, 'set', path);
-  const { meta } = location.directory;
-  view.create(location, name, node);
-  view.restoreMeta(location, meta);
+  // The times of the parent do not change: entries are stored as given.
+  view.create(location, name, node, true);
 }
 
 function makeNode(view: View, entry: CheckedEntry, meta: Metadata): Node {
