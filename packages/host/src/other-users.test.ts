@@ -81,6 +81,90 @@ describe.skipIf(process.getuid?.() !== 0)('a user who is not root (only root can
     });
   });
 
+  const directory = (mode: number) => ({ kind: 'directory', mode }) as const;
+  const file = { kind: 'file', data: 'f' } as const;
+  const refused: PathChange = { path: '/of-root/f', before: file, after: { kind: 'file', data: 'F' } };
+
+  it.each<[string, number | undefined, readonly PathChange[], number | undefined, readonly string[]]>([
+    [
+      'creates one with contents',
+      undefined,
+      [
+        { path: '/d', after: directory(0o555) },
+        { path: '/d/e', after: directory(0o500) },
+        { path: '/d/e/f', after: file },
+      ],
+      0o555,
+      ['e', 'e/f'],
+    ],
+    [
+      'adds to a directory that becomes one',
+      0o755,
+      [
+        { path: '/d', before: directory(0o755), after: directory(0o555) },
+        { path: '/d/g', after: file },
+      ],
+      0o555,
+      ['f', 'g'],
+    ],
+    [
+      'removes from one that becomes writable',
+      0o555,
+      [
+        { path: '/d', before: directory(0o555), after: directory(0o750) },
+        { path: '/d/f', before: file },
+      ],
+      0o750,
+      [],
+    ],
+    [
+      'removes one with its contents',
+      0o555,
+      [
+        { path: '/d', before: directory(0o555) },
+        { path: '/d/f', before: file },
+      ],
+      undefined,
+      [],
+    ],
+    [
+      'replaces one with its contents',
+      0o555,
+      [
+        { path: '/d', before: directory(0o555), after: file },
+        { path: '/d/f', before: file },
+      ],
+      0o644,
+      [],
+    ],
+  ])('%s, a directory that may not be written to, or undoes all', async (name, before, changes, after, names) => {
+    const root = join(top, name);
+    const place = join(root, 'd');
+    mkdirSync(join(root, 'of-root'), { recursive: true });
+    writeFileSync(join(root, 'of-root/f'), 'f');
+    chownSync(root, NOBODY, NOBODY);
+    const state = () => {
+      const stats = statSync(place, { throwIfNoEntry: false });
+      return {
+        mode: stats && stats.mode & 0o777,
+        names: stats?.isDirectory() ? readdirSync(place, { recursive: true }).sort() : [],
+      };
+    };
+    await asNobody(async () => {
+      if (before !== undefined) {
+        mkdirSync(place);
+        writeFileSync(join(place, 'f'), 'f');
+        chmodSync(place, before);
+      }
+      const old = state();
+      // Another user owns the last path's directory.
+      await expect(applyChanges([...changes, refused], root)).rejects.toMatchObject({ code: 'EACCES' });
+      expect(state()).toEqual(old);
+      expect(await applyChanges(changes, root)).toMatchObject({ success: true });
+      expect(state()).toEqual({ mode: after, names });
+    });
+  });
+
   it('is refused, and nothing changes, if another user owns the file', async () => {
     const root = join(top, 'of-root');
     mkdirSync(root);

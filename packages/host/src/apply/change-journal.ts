@@ -15,6 +15,7 @@ import { PathHandle } from '../path-handle.js';
 import type { StagingDirectory } from '../staging-directory.js';
 import {
   DONE,
+  type Fingerprint,
   fingerprintOf,
   isSameEntry,
   JOURNAL,
@@ -221,11 +222,7 @@ export class ChangeJournal implements Disposable {
       try {
         await rename(from, place);
       } catch (error) {
-        if (isCode(error, 'ENOENT', 'ENOTDIR')) throw new PathChanged(path);
-        // Only a directory that its owner may write to can be moved into another directory.
-        if (!isCode(error, 'EACCES') || current?.kind !== 'directory') throw error;
-        await setModeOf(from, step.is.ino, current.mode | 0o200);
-        await rename(from, place);
+        throw isCode(error, 'ENOENT', 'ENOTDIR') ? new PathChanged(path) : error;
       }
     });
     using taken = PathHandle.at(place);
@@ -277,7 +274,7 @@ export class ChangeJournal implements Disposable {
     const { path, is } = step;
     const old = this.#old(step);
     if (this.#look(old) !== undefined) await this.#giveBack(path, old, i);
-    // The mode of a directory may have been changed so that it could be moved.
+    // Earlier versions changed the mode of a directory in this step.
     if (isDirectoryMode(is.mode))
       await this.#atIfThere(path, async (place) => void (await setModeOf(place, is.ino, Number(is.mode) & 0o7777)));
   }
@@ -386,11 +383,10 @@ export class ChangeJournal implements Disposable {
 /** Prepares the new entry of a change at `place`, if it has one. */
 async function prepare(root: ConfinedRoot, { path, current, after }: PlannedChange, place: string): Promise<void> {
   if (after === undefined || (after.kind === 'directory' && current?.kind === 'directory')) return;
-  const created = (isDirectory: boolean): number => (isDirectory ? 0o777 : 0o666) & ~process.umask();
   if (after.kind === 'symlink') await symlink(after.target as string, place);
   else if (after.kind === 'directory') {
     await mkdir(place);
-    await chmod(place, after.mode ?? created(true));
+    await chmod(place, opened(after.mode ?? created(true)));
   } else {
     using trail = root.walk(path);
     const replaced = trail.complete && trail.last.kind === 'file' ? trail.last : undefined;
@@ -399,23 +395,48 @@ async function prepare(root: ConfinedRoot, { path, current, after }: PlannedChan
   }
 }
 
-/** Returns the steps: removals from the bottom up, then everything else from the top down. */
+function created(isDirectory: boolean): number {
+  return (isDirectory ? 0o777 : 0o666) & ~process.umask();
+}
+
+/** Returns a mode of a directory with which its owner can create and remove entries in it, and move it. */
+function opened(mode: number): number {
+  return mode | 0o300;
+}
+
+/**
+ * Returns the steps: directories are opened from the top down, entries removed from the bottom up, others placed from
+ * the top down, and at last directories get a mode that is not open, from the bottom up.
+ */
 function stepsOf(changes: readonly PlannedChange[], prepared: string): Step[] {
-  const numbered = changes.map((change, number) => ({ ...change, number }));
-  const steps: Step[] = [];
-  for (const { path, number, current, after } of numbered.toReversed())
-    if (current !== undefined && after === undefined) steps.push({ kind: 'take', path, number, is: current.is });
-  for (const { path, number, current, after } of numbered) {
-    if (after === undefined) continue;
-    if (after.kind === 'directory' && current?.kind === 'directory') {
-      steps.push({ kind: 'chmod', path, mode: after.mode as number, is: current.is });
-      continue;
+  const opening: Step[] = [];
+  const removing: Step[] = [];
+  const placing: Step[] = [];
+  const closing: Step[] = [];
+  for (const [number, { path, current, after }] of changes.entries()) {
+    const isKept = current?.kind === 'directory' && after?.kind === 'directory';
+    let is = current?.is;
+    if (current?.kind === 'directory') {
+      const mode = opened(isKept ? (after.mode as number) : current.mode);
+      if (mode !== current.mode) opening.push({ kind: 'chmod', path, mode, is: current.is });
+      is = withMode(current.is, mode);
     }
-    if (current !== undefined) steps.push({ kind: 'take', path, number, is: current.is });
-    const is = fingerprintOf(lstatSync(join(prepared, String(number)), { bigint: true }));
-    steps.push({ kind: 'put', path, number, is });
+    if (is !== undefined && !isKept)
+      (after === undefined ? removing : placing).push({ kind: 'take', path, number, is });
+    if (after === undefined) continue;
+    if (!isKept) {
+      is = fingerprintOf(lstatSync(join(prepared, String(number)), { bigint: true }));
+      placing.push({ kind: 'put', path, number, is });
+    }
+    const mode = after.mode ?? created(true);
+    if (after.kind === 'directory' && opened(mode) !== mode)
+      closing.push({ kind: 'chmod', path, mode, is: is as Fingerprint });
   }
-  return steps;
+  return [...opening, ...removing.reverse(), ...placing, ...closing.reverse()];
+}
+
+function withMode(is: Fingerprint, mode: number): Fingerprint {
+  return { ...is, mode: String((Number(is.mode) & ~0o7777) | mode) };
 }
 
 /**
