@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -13,6 +13,19 @@ describe('a path that a command names', () => {
   it('may begin with two dots and lie in the workspace', () => {
     expect(pathOf('..notes')).toBe('/..notes');
     expect(pathOf(join(directory, '..notes/a'))).toBe('/..notes/a');
+  });
+
+  it('may lead to the workspace through a link above it, as in $PWD', () => {
+    const above = realpathSync(mkdtempSync(join(tmpdir(), 'scratchfs-above-')));
+    try {
+      symlinkSync(directory, join(above, 'link'));
+      mkdirSync(join(above, 'link/src'));
+      expect(pathOf(join(above, 'link'))).toBe('/');
+      expect(pathOf(join(above, 'link/src/new/a'))).toBe('/src/new/a');
+      expect(pathOf(join(above, 'other/src/a'))).toBe(join(above, 'other/src/a'));
+    } finally {
+      rmSync(above, { recursive: true });
+    }
   });
 
   it('does not lead out of the workspace', () => {

@@ -85,6 +85,23 @@ function leadsInside(path: string): boolean {
 }
 
 /**
+ * Returns an absolute path of the disk relative to a directory that it leads to or into, also through links above the
+ * directory, as a shell has them in `$PWD`. Returns undefined for any other path.
+ */
+function pathInside(directory: string, path: string): string | undefined {
+  const direct = relative(directory, path);
+  if (leadsInside(direct)) return direct;
+  const names = resolve(path).split(sep);
+  for (let n = 2; n <= names.length; n++) {
+    const above = names.slice(0, n).join(sep);
+    if (!existsSync(above)) return undefined;
+    const inside = relative(directory, realpathSync(above));
+    if (leadsInside(inside)) return join(inside, ...names.slice(n));
+  }
+  return undefined;
+}
+
+/**
  * Returns the path in the attempt that an argument names: a path relative to the current directory, an absolute path of
  * the disk that lies in the workspace, or, if it is absolute and does not, an absolute path within the attempt.
  * @throws CliError if a relative path leads out of the workspace
@@ -93,9 +110,8 @@ export function attemptPath(call: Call, workspace: Pick<Workspace, 'directory'>,
   const here = realpathSync(call.directory);
   const place = here === workspace.directory ? '/' : `/${relative(workspace.directory, here).split(sep).join('/')}`;
   if (isAbsolute(argument)) {
-    const inside = relative(workspace.directory, argument);
-    if (leadsInside(inside)) return storedPath(`/${inside.split(sep).join('/')}`);
-    return storedPath(argument);
+    const inside = pathInside(workspace.directory, argument);
+    return storedPath(inside === undefined ? argument : `/${inside.split(sep).join('/')}`);
   }
   if (!leadsInside(relative(workspace.directory, resolve(here, argument))))
     throw new CliError(
@@ -169,7 +185,8 @@ export async function knownPaths(
   return paths;
 }
 
-async function hasPath(fileSystem: FileSystem, path: string, signal: AbortSignal): Promise<boolean> {
+/** Reports whether a filesystem has an entry at a path; a link that leads nowhere is one. */
+export async function hasPath(fileSystem: FileSystem, path: string, signal: AbortSignal): Promise<boolean> {
   try {
     await fileSystem.lstat(path, { signal });
     return true;
