@@ -190,9 +190,10 @@ export class FilesystemServer {
   ): Promise<CallToolResult> {
     const { signal } = context.mcpReq;
     try {
-      const { shared, path } = chosen(directories, directory);
+      const served = chosen(directories, directory);
+      const { shared } = served;
       const open = await shared.attempt(undefined);
-      const input = typeof given['path'] === 'string' ? { ...given, path: attemptPath(given['path'], path) } : given;
+      const input = typeof given['path'] === 'string' ? { ...given, path: pathIn(given['path'], served) } : given;
       const workspace = await shared.open();
       const actor = clientOf(server, context).name;
       const called = { ...open, workspace, settings: this.#settings, actor, plan: undefined, signal };
@@ -229,6 +230,12 @@ function chosen(directories: AllowedDirectories, directory: unknown): ServedDire
     return named;
   const names = whole.map(({ path }) => path).join(', ');
   throw new InputError(`directory is needed, because each has a log of its own: ${names}`);
+}
+
+/** Like {@link attemptPath}, for the real path of a directory and for the one that was given. */
+function pathIn(path: string, served: ServedDirectory): string {
+  const inside = attemptPath(path, served.path);
+  return inside === path ? attemptPath(path, served.given) : inside;
 }
 
 /** Returns the configuration of a tool for `registerTool`. */
