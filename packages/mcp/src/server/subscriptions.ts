@@ -35,10 +35,12 @@ export class Subscriptions {
 
   /** Calls a listener with the URI of each resource that changes. Returns a function that stops this. */
   listen(listener: ResourceListener): () => void {
-    this.#listeners.add(listener);
+    // The same function may listen twice.
+    const own: ResourceListener = (uri) => listener(uri);
+    this.#listeners.add(own);
     if (this.#following === undefined) void this.#follow();
     return () => {
-      this.#listeners.delete(listener);
+      this.#listeners.delete(own);
       if (this.#listeners.size === 0) this.#following?.abort();
     };
   }
