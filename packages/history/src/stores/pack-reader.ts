@@ -152,7 +152,8 @@ export class PackReader {
   }
 
   #keep(offset: number, object: GitObject): GitObject {
-    this.#cached += object.body.length;
+    // Another read may have resolved the same object concurrently.
+    this.#cached += object.body.length - (this.#cache.get(offset)?.body.length ?? 0);
     this.#cache.set(offset, object);
     for (const [oldest, { body }] of this.#cache) {
       if (this.#cached <= MAX_CACHED_BYTES) break;
