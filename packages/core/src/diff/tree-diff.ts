@@ -180,7 +180,13 @@ export class TreeDiff implements Cursor<TreeChange | null> {
   }
 
   #mayDiffer(a: TreeNode, b: TreeNode): boolean {
-    if (a !== b) return a.kind !== DIRECTORY || b.kind !== DIRECTORY || !this.#areRelated || !isSameBeneath(a, b);
+    if (a !== b) {
+      if (a.kind !== DIRECTORY || b.kind !== DIRECTORY || !this.#areRelated || !isSameBeneath(a, b)) return true;
+      // What is known of the current state of a remote storage may be old.
+      this.before.relyOnTree(a);
+      this.after.relyOnTree(b);
+      return false;
+    }
     if (this.#sameInodes) return false;
     return a.kind === LINKED || (a.kind === DIRECTORY && a.linked > 0);
   }
@@ -198,6 +204,8 @@ export class TreeDiff implements Cursor<TreeChange | null> {
 
   #changeOf(path: string, before: Node | undefined, after: Node | undefined): TreeChange | undefined {
     const outer = this.outer?.(path) ?? path;
+    rely(this.before, before);
+    rely(this.after, after);
     if (before === undefined || after === undefined) return { path, outer, before, after, content: true };
     const content = !this.#sameContent(before, after);
     const { meta: a } = before;
@@ -226,6 +234,12 @@ export class TreeDiff implements Cursor<TreeChange | null> {
     const right: ContentNode = loadedFile(this.after, after);
     return this.after.tree.shared.contents.equal(left, right);
   }
+}
+
+/** Records that the outcome depends on the node, but not on what is in a directory. */
+function rely(view: View, node: Node | undefined): void {
+  if (node?.kind === DIRECTORY) view.relyOnMeta(node);
+  else if (node !== undefined) view.relyOnNode(node);
 }
 
 function isShown(view: View, path: string, entry: TreeNode | undefined): boolean {
