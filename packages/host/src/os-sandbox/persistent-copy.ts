@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import {
   type BigIntStats,
+  chmodSync,
   chownSync,
   closeSync,
   constants,
@@ -321,6 +322,8 @@ export class PersistentCopy implements Disposable {
     }
     if (kind === 'directory') {
       if (before === undefined) makeDirectory(place, mode | 0o700);
+      // The umask may have removed bits of a new directory, and the mode of an existing one has changed.
+      if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory()) chmodSync(place, mode | 0o700);
       if (this.#owner !== undefined) lchownSync(place, this.#owner, this.#owner);
       entries.set(path, { kind, mode, size: 0, source, stat, copy: '' });
       return;
