@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { chmodSync, lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { checkName, FsError, MAX_DEPTH, MAX_PATH_BYTES } from '@scratchfs/core';
+import { FsError } from '@scratchfs/core';
 import type { RawName } from '../path-handle.js';
 import type { GivenEntry } from './copy-index.js';
 import type { AllLimits } from './limits.js';
 import { type CopySource, copyStateOf, kindOf, type PersistentCopy } from './persistent-copy.js';
+import { reasonAgainst } from './reason-against.js';
 import { DirectoryCache, walkDisk } from './walk-disk.js';
 
 /** Entry as a command left it. */
@@ -204,19 +205,6 @@ export async function limitOwn(copy: PersistentCopy, isKept: (path: string) => b
 const NOTHING = new Uint8Array();
 const A_REPOSITORY = 'a command cannot make repositories: .git is not part of the files';
 const A_SECRET = 'the name is that of a secret, which commands neither see nor create';
-
-function reasonAgainst(name: RawName, path: string, kind: GivenEntry['kind'] | undefined): string | undefined {
-  if (typeof name !== 'string') return 'its name is not UTF-8';
-  if (kind === undefined) return 'it is a pipe, a socket or a device';
-  if (path.split('/').length > MAX_DEPTH) return `it lies more than ${MAX_DEPTH} directories deep`;
-  if (Buffer.byteLength(path) >= MAX_PATH_BYTES) return `its path has more than ${MAX_PATH_BYTES} bytes`;
-  try {
-    checkName(name);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
 
 function tooMuch(limit: string, allowed: number, requested: number): FsError {
   return new FsError('EFBIG', { syscall: 'copy', hint: `More than limits.${limit} allows`, limit, allowed, requested });

@@ -29,6 +29,7 @@ import { acquireProcessLock } from '../merge/process-lock.js';
 import { NOBODY } from './bubblewrap.js';
 import { CopyIndex, type GivenEntry } from './copy-index.js';
 import { INSIDE } from './link-targets.js';
+import { reasonAgainst } from './reason-against.js';
 import { DirectoryCache, walkDisk } from './walk-disk.js';
 
 /**
@@ -206,7 +207,7 @@ export class PersistentCopy implements Disposable {
       source.directory,
       async ({ path, name, stat }) => {
         const kind = kindOf(stat);
-        if (differing.has(path) || kind === undefined || typeof name !== 'string') return false;
+        if (differing.has(path) || kind === undefined || reasonAgainst(name, path, kind) !== undefined) return false;
         if (name === '.git') {
           repositories.push(path);
           return false;

@@ -271,6 +271,15 @@ describe.skipIf(!isThere && !process.env['CI'])('runCommand() (needs bubblewrap)
     expect(readFileSync(join(directory, 'node_modules/x/index.js'), 'utf8')).toBe('x');
   });
 
+  it('leaves alone what an attempt cannot hold because of its name', async () => {
+    const { directory, run } = await projectOf({ 'a.txt': '', 'd/a\\b': 'x', 'c\\d/e': 'y' });
+    const untouched = await run('find . -type f');
+    expect(untouched).toMatchObject({ stdout: './a.txt\n', refused: [], operation: undefined });
+    const { refused } = await run("echo x >'f\\g'; rm -r d");
+    expect(refused).toEqual([{ path: '/f\\g', reason: expect.stringContaining('A name must not') }]);
+    expect(readFileSync(join(directory, 'd/a\\b'), 'utf8')).toBe('x');
+  });
+
   it('takes no ignored directory along when a command deletes or moves the tree, and it is accepted', async () => {
     const files = {
       'pkg/a.txt': 'a',
