@@ -29,6 +29,12 @@ async function page(): Promise<string> {
 }
 
 describe.skipIf(!hasBubblewrap)('run (needs bubblewrap)', () => {
+  it('says why it does not take what a command makes, and takes no dots for a hidden name', async () => {
+    const call = await started(grounds({ a: 'x\n' }), '--allow-run');
+    const { text } = await call('run', { command: "echo x >'f\\g'" });
+    expect(text).toMatch(/^not taken \/f\\g: .*A name must not be empty, \., \.\. or contain \/ or \\$/m);
+  });
+
   it('changes files of the attempt as one operation, which undo takes back; the disk stays as it is', async () => {
     const project = grounds({ 'src/a.txt': 'one\n', 'src/gone': 'x\n', '.git/HEAD': 'ref: refs/heads/main\n' });
     const before = project.read();

@@ -65,7 +65,8 @@ const HIDDEN = '[hidden]';
  * for command lines: a name in them may be relative to any directory.
  */
 export async function withoutHidden(text: string, open: Visibility, signal: AbortSignal | undefined): Promise<string> {
-  const known = new Map<string, boolean>([['', true]]);
+  // Dots alone name a directory, not something in it.
+  const known = new Map(['', '.', '..'].map((name) => [name, true]));
   let result = text;
   for (const [pattern, namesIn] of PIECES) {
     for (const name of new Set((result.match(pattern) ?? []).flatMap(namesIn))) {
