@@ -359,7 +359,11 @@ describe('accept to git', () => {
     expect(git('log', '-1', '--format=%H %s', 'agent')).toBe(`${commit} Use a digit\n`);
     expect(git('show', 'agent:src/a.txt')).toBe('one\n2\nthree\n');
     expect(git('status', '--porcelain')).toBe('');
-    expect(await json('accept', ['--merge', '-m', 'Merge it'], { cwd })).toMatchObject({ code: 0, success: true });
+    const merged = await ok(['accept', '--merge', '-m', 'Merge it'], { cwd });
+    const head = git('rev-parse', 'HEAD').trim();
+    expect(merged).toContain(`\ngit revert ${head} takes it back.\n`);
+    const { code, stderr } = await run(['undo'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining(`git revert ${head}`) });
     expect(readFileSync(join(cwd, 'src/a.txt'), 'utf8')).toBe('one\n2\nthree\n');
     expect(git('status', '--porcelain')).toBe('');
   });

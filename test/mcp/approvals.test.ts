@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -53,6 +54,27 @@ describe('undo and redo', () => {
     expect(readFileSync(at('a'), 'utf8')).toBe('old\n');
     expect(person.forms).toHaveLength(4);
     expect(person.forms[1]).toContain('on your disk');
+  });
+
+  it('of a merge, which only git takes back, ask nobody and say so', async () => {
+    const { text, person, directory, at } = await started({ a: 'old\n' });
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', directory, '-c', 'user.name=A', '-c', 'user.email=a@b', ...args], {
+        encoding: 'utf8',
+      });
+    git('init', '-q');
+    for (const [key, value] of Object.entries({ 'user.name': 'A', 'user.email': 'a@b' })) git('config', key, value);
+    git('add', 'a');
+    git('commit', '-qm', 'One');
+    await text('write_file', { path: '/a', content: 'new\n' });
+    await text('accept', { as: 'merge' });
+    expect(person.forms).toHaveLength(1);
+    const commit = git('rev-parse', 'HEAD').trim();
+    expect(await text('undo')).toContain(
+      `git revert ${commit}. To undo what the attempt did before it, restore the state`,
+    );
+    expect(person.forms).toHaveLength(1);
+    expect(readFileSync(at('a'), 'utf8')).toBe('new\n');
   });
 
   it('of an accept say what changes on the disk, and the form shows its lines', async () => {

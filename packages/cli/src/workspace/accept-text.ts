@@ -54,7 +54,10 @@ export function acceptResult(
       lines.push(style.dim(`Accept the rest: ${rest}`));
     }
   }
-  if (operation !== undefined) lines.push(style.dim(`${undoAccept(call, of)} takes it back.`));
+  if (operation !== undefined) {
+    const undo = operation.as === 'merge' ? `git revert ${commit}` : undoAccept(call, of);
+    lines.push(style.dim(`${undo} takes it back.`));
+  }
   return {
     code: success ? ExitCode.ok : conflicts.length > 0 ? ExitCode.conflict : ExitCode.refused,
     lines: output.isQuiet && success ? [] : lines,

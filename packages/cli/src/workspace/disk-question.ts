@@ -24,7 +24,8 @@ export function questionOf(verb: string, attempt: Attempt, target: Operation): s
   const place = placeOf(attempt, target);
   const paths = mainChanges(target.changes).length;
   const isBranch = tool === 'accept' && as === 'branch';
-  if (place === undefined || (paths === 0 && !isBranch && as !== 'merge')) return undefined;
+  // A merge cannot be undone, so there is nothing to ask: the step fails and says why.
+  if (place === undefined || as === 'merge' || (paths === 0 && !isBranch)) return undefined;
   return `${verb} ${id}, ${escapeText(summary)}: change ${isBranch ? 'a branch' : count(paths, 'path')} ${place}?`;
 }
 

@@ -136,7 +136,8 @@ async function newerAccept(
   for (const { name, state, changedAt } of await workspace.attempts({ signal })) {
     if (name === own || state !== 'open' || changedAt <= since) continue;
     const next = await (await workspace.attempt(name, { signal })).next('undo', { signal });
-    if (next?.tool === 'accept' && next.at > Math.max(since, last?.at ?? 0)) last = next;
+    const isUndoable = next?.tool === 'accept' && next.as !== 'merge';
+    if (isUndoable && next.at > Math.max(since, last?.at ?? 0)) last = next;
   }
   if (last === undefined) return undefined;
   return `The last accept was of attempt ${last.attempt}: \`${undoAccept(call, last.attempt)}\` takes it back.`;

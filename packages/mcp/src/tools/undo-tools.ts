@@ -32,7 +32,8 @@ async function planOf(tool: 'undo' | 'redo', open: Caller, signal: AbortSignal):
   const { attempt, asksForDisk } = open;
   const target = await attempt.next(tool, { signal });
   const head = await attempt.head({ signal });
-  const isAccept = target?.tool === 'accept';
+  // A merge cannot be taken back, so a person is not asked: the call fails and says why.
+  const isAccept = target?.tool === 'accept' && target.as !== 'merge';
   if (target === undefined || !(isAccept || asksForDisk)) return { head, isOutside: false, shown: '', target };
   const { paths } = await attempt.diff({ operation: target.id, isReversed: tool === 'undo', hunks: true, signal });
   const { shown, hidden } = await visibleOnly(paths, open, signal);

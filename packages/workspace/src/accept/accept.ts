@@ -505,7 +505,7 @@ export async function moveAccept(
     throw new WorkspaceError(
       'refused',
       `Operation ${operation.id} was merged as commit ${accept?.commit}, which only git takes back: git revert ${accept?.commit}. ` +
-        `To undo what the attempt did before it, use restore(${operation.id - 1})`,
+        `To undo what the attempt did before it, restore the state after operation ${operation.id - 1}`,
     );
   const contents = new AcceptContents(parts.contents, parts.lower);
   const writes = tool === 'redo' ? accept.writes : accept.writes.map(swapped);
