@@ -176,6 +176,11 @@ for (const [form, wrap] of Object.entries(forms)) {
         path: '/mnt/a/missing',
         dest: '/mnt/a/x',
       });
+      await fs.symlink('/nowhere/at/all', '/mnt/a/lost');
+      await expect(fs.rename('/mnt/a/lost/x', '/mnt/a/lost/x/y')).rejects.toMatchObject({
+        path: '/mnt/a/lost/x',
+        dest: '/mnt/a/lost/x/y',
+      });
       const handle = await fs.open('/mnt/a/f');
       expect(handle.path).toBe('/mnt/a/f');
       await expect(handle.write('x')).rejects.toMatchObject({ path: '/mnt/a/f' });

@@ -7,15 +7,16 @@ import type { Place } from './resolve.js';
 /** Translates an error for the caller: with the given paths, or the outer paths of what failed. */
 export function translateError(error: unknown, space: Namespace, places: readonly Place[]): unknown {
   if (!isFsError(error)) return error;
-  const outer = (path: string | undefined): string | undefined => {
+  const outer = (path: string | undefined, candidates: readonly Place[]): string | undefined => {
     if (path === undefined || places.length === 0) return path;
-    const known = places.find(({ inner }) => inner === path);
+    const known = candidates.find(({ inner }) => inner === path);
     if (known !== undefined) return known.given;
     return path[0] === '/' ? space.outside((places[0] as Place).mounted, path) : path;
   };
   // The path of a failed symlink is its target, which is not translated.
-  const path = error.syscall === 'symlink' ? error.path : outer(error.path);
-  const dest = outer(error.dest);
+  const path = error.syscall === 'symlink' ? error.path : outer(error.path, places);
+  // Both places are the same one inside if a link on their way leads nowhere.
+  const dest = outer(error.dest, places.toReversed());
   return path === error.path && dest === error.dest ? error : withPaths(error, path, dest);
 }
 
