@@ -30,6 +30,21 @@ describe.each(STORAGES)('the checkpoints of the model on %s', (_, create) => {
     expect(await fileSystem.readText('/a')).toBe('one');
   });
 
+  it('show in a diff the white space at its end', async () => {
+    const fileSystem = await create({ '/a': 'one\n\n', '/b': 'one\n' });
+    const { call } = createFileTools(whole(fileSystem), { approve: yes });
+    await call('checkpoint', { name: 'x' });
+    await fileSystem.writeFile('/a', 'two\n\n');
+    expect((await call('diff', { from: 'x' })).text.split('\n').slice(3)).toEqual([
+      '@@ -1,2 +1,2 @@',
+      '-one',
+      '+two',
+      ' ',
+    ]);
+    await fileSystem.writeFile('/b', 'one\n  \n');
+    expect((await call('diff', { from: 'x' })).text.split('\n').slice(-2)).toEqual([' one', '+  ']);
+  });
+
   it('are found by tools that are created later over the same filesystem', async () => {
     const fileSystem = await create({ '/a': 'one' });
     await createFileTools(whole(fileSystem), { approve: yes }).call('checkpoint', { name: 'x' });

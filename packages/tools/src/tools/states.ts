@@ -107,7 +107,7 @@ export const diff: Definition<'diff'> = {
     const options = { nameOf, maxLength: MAX_DIFF_LENGTH, ...call };
     const text = await explained(authorizer, () => formatDiff(fileSystem, a, b, options), from);
     if (text !== '') {
-      const lines = text.trimEnd().split('\n');
+      const lines = text.replace(/\n$/, '').split('\n');
       const isCounted = !CUT.test(lines.at(-1) as string);
       const shown = lines.slice(start, start + count);
       const page = formatPage({ lines: shown, total: lines.length, isCounted }, start, 'lines', 'diff');
