@@ -252,7 +252,7 @@ describe('memoryHandlers() in Anthropic’s client', () => {
       { command: 'view', path: '/memories/notes.md', view_range: 'all' },
     ]);
     for (const text of texts.slice(0, 4)) expect(text).toContain('Paths have to begin with /memories');
-    expect(texts[4]).toContain("'/memories/binary' is not text in UTF-8: it is text in UTF-16 of 2 bytes.");
+    expect(texts[4]).toContain("'/memories/binary' is not text in UTF-8: it is text in UTF-16 (2 bytes).");
     expect(texts[5]).toContain('path must be a string.');
     expect(texts[6]).toContain('view_range must be two line numbers');
     expect(texts[7]).toContain('The file has 3 lines: line 99 is past its end.');
