@@ -47,10 +47,15 @@ export class HeadWatch {
     this.#watchers.add(watcher);
     if (this.#watchers.size === 1) {
       this.#reported = this.#heads.known?.head;
-      this.#stop = this.#watch(
-        () => void this.#look(),
-        (error) => this.#fail(error),
-      );
+      try {
+        this.#stop = this.#watch(
+          () => void this.#look(),
+          (error) => this.#fail(error),
+        );
+      } catch (error) {
+        this.#watchers.delete(watcher);
+        throw error;
+      }
       void this.#look();
     }
     return () => {
