@@ -3,7 +3,7 @@ import type { Steps } from '../engine/scheduling/time-slice.js';
 import type { TreeReader } from '../engine/tree-backend/tree-reader.js';
 import { isWithin, parentPath } from '../paths.js';
 import type { ContentNode } from '../tree/content.js';
-import { type EntriesNode, type Inner, type Leaf, MAX_LEAF_NAMES } from '../tree/entries-node.js';
+import { type EntriesNode, type Inner, type Leaf, MAX_CHILDREN, MAX_LEAF_NAMES } from '../tree/entries-node.js';
 import { childIndex } from '../tree/entries-search.js';
 import { DIRECTORY, type DirectoryNode, FILE, type TreeNode } from '../tree/node.js';
 import type { TreeState } from '../tree/tree.js';
@@ -204,13 +204,12 @@ export class LoadPlanner {
   }
 
   /**
-   * Collects the pages that are not loaded. Returns an estimate of the number of names found: for a leaf that is not
-   * loaded the most that a leaf can hold, for another page that is not loaded `limit`, and 0 for the leaf that `after`
-   * is in.
+   * Collects the pages that are not loaded. Returns an estimate of the number of names found: for a page that is not
+   * loaded, as many as are under one with full leaves and half of the children; 0 for the leaf that `after` is in.
    */
   #visit(node: EntriesNode<TreeNode>, height: number, after: string | undefined, limit: number): number {
     const stored = storedPage(node);
-    if (stored !== undefined && !this.page(stored)) return height === 0 ? MAX_LEAF_NAMES : limit;
+    if (stored !== undefined && !this.page(stored)) return MAX_LEAF_NAMES * (MAX_CHILDREN / 2) ** height;
     if (height === 0) {
       const { names } = node as Leaf<TreeNode>;
       return after === undefined ? names.length : 0;
