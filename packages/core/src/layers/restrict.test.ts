@@ -638,3 +638,14 @@ describe('a guard that reads the guarded filesystem in check()', () => {
     expect(await eventsUntil(watcher, '/work/last')).toEqual(heard);
   });
 });
+
+it('writes the bytes that a handle was given, even if they change right after the call', async () => {
+  const fs = restrict(mount(promises(sample({})), {}), new SampleGuard([{ root: '/', read: true, write: true }]));
+  const handle = await fs.open('/a', 'w');
+  const bytes = new Uint8Array([1]);
+  const written = handle.write(bytes);
+  bytes[0] = 2;
+  await written;
+  await handle.close();
+  expect(await fs.readFile('/a')).toEqual(new Uint8Array([1]));
+});

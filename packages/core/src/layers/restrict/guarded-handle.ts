@@ -2,6 +2,7 @@ import type { Stats } from '../../entry.js';
 import { isFsError } from '../../errors.js';
 import type { FileHandle, SyncFileHandle } from '../../file-handle.js';
 import type { Call, Simple } from '../intercept.js';
+import { capturedArguments } from '../observed-versions.js';
 import { withPaths } from '../with-paths.js';
 import type { GuardChain } from './guard-chain.js';
 
@@ -19,10 +20,12 @@ export class GuardedHandle implements Simple {
     this.#given = given;
   }
 
-  async promise(call: Call, next: () => Promise<unknown>): Promise<unknown> {
+  async promise(call: Call, next: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
+    // The call begins after the lookup, so the content to write is captured before.
+    const args = call.on === 'handle' && call.spec.access === 'write' ? capturedArguments(call) : undefined;
     try {
       if (isAsked(call)) this.#ask(call, await this.#handle.stat());
-      return await next();
+      return await next(args);
     } catch (error) {
       throw this.#named(error, call);
     }
