@@ -24,3 +24,16 @@ describe('setMany', () => {
     expect(await other.get('/d')).toMatchObject({ mode: 0o700, modifiedAt: 2 });
   });
 });
+
+describe('clear()', () => {
+  it('keeps the metadata of the root, also as the first call of a client', async () => {
+    const backend = new TreeBackend(MemoryExecutor.create(rootMeta(0)));
+    const [mine, other] = [asyncStorage(backend), asyncStorage(backend)];
+    await other.set({ path: '/', kind: 'directory', mode: 0o700, modifiedAt: 5 });
+    await mine.clear();
+    expect(await other.get('/')).toMatchObject({ mode: 0o700, modifiedAt: 5 });
+    await other.set({ path: '/', kind: 'directory', mode: 0o750, modifiedAt: 6 });
+    await mine.clear();
+    expect(await other.get('/')).toMatchObject({ mode: 0o750, modifiedAt: 6 });
+  });
+});

@@ -48,8 +48,9 @@ export function deleteEntry(view: View, path: string): boolean {
 }
 
 export function clear(view: View): void {
-  const meta = view.tree.root.meta;
-  view.replaceAll(meta, () => {});
+  const { root } = view.tree;
+  view.relyOnMeta(root);
+  view.replaceAll(root.meta, () => {});
 }
 
 export function setEntry(view: View, entry: NewEntry): void {
