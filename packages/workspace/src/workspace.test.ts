@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSnapshot, restoreSnapshot } from '@scratchfs/core/snapshot';
 import { createFileSystem } from 'scratchfs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace } from './workspace.js';
@@ -280,4 +281,26 @@ it('an edit with the label of a refresh can be undone', async () => {
   await expect(attempt.redo()).rejects.toMatchObject({ code: 'nothing-to-redo' });
   await attempt.undo();
   expect(await attempt.fileSystem.exists('/x')).toBe(false);
+});
+
+it.each([false, true])('a restored snapshot replaces what the directory shows (live: %s)', async (live) => {
+  const snapshot = createFileSystem();
+  for (const path of ['/src', '/new']) await snapshot.mkdir(path);
+  await snapshot.writeFile('/src/a.txt', 'from the snapshot');
+  writeFileSync(join(directory, 'other'), 'other');
+  await using workspace = await openWorkspace(directory, { store: 'memory:', live });
+  const attempt = await workspace.attempt();
+  await restoreSnapshot(attempt.fileSystem, await createSnapshot(snapshot));
+  expect(await attempt.fileSystem.readdir('/')).toEqual(['new', 'src']);
+  if (!live) {
+    expect((await attempt.diff()).paths.find(({ path }) => path === '/other')).toMatchObject({ type: 'removed' });
+    expect(await attempt.accept()).toMatchObject({ success: true, conflicts: [] });
+  }
+  expect(readdirSync(directory).sort()).toEqual(['new', 'src']);
+  expect(readFileSync(join(directory, 'src/a.txt'), 'utf8')).toBe('from the snapshot');
+  await attempt.undo();
+  expect(readFileSync(join(directory, 'other'), 'utf8')).toBe('other');
+  if (!live) await attempt.restore('disk');
+  writeFileSync(join(directory, 'later'), '');
+  expect(await attempt.fileSystem.readdir('/')).toEqual(readdirSync(directory).sort());
 });

@@ -237,18 +237,19 @@ export class BatchWriter {
     this.#change(write.path, (node) => ({ ...node, content: next, meta: write.meta }));
   }
 
-  #clear(meta: Metadata): void {
-    for (const id of [...this.#draft.current.inodes.keys()]) this.#draft.setInode(id, undefined);
-    this.#draft.update([], ({ node }) => ({
-      node: {
-        id: (node as DeltaNode).id,
-        kind: 'directory',
-        version: this.#version,
-        meta,
-        names: NO_NAMES,
-        listing: this.#version,
-      },
-    }));
+  /** Removes everything that the root shows, and sets its metadata. */
+  async #clear(meta: Metadata): Promise<void> {
+    const { head } = this.#draft;
+    const view = new View(head, this.#lower, this.#contents);
+    for (let after: string | undefined, isComplete = false; !isComplete; ) {
+      const at = { path: '/', id: head.root.id };
+      const list = await view.load({ kind: 'list', at, after, limit: 10_000 }, this.#call);
+      if (list.kind !== 'list') throw missing();
+      for (const name of list.names) await this.#remove(`/${name}`, meta.ctime);
+      after = list.names.at(-1);
+      isComplete = list.complete || after === undefined;
+    }
+    this.#change('/', (node) => ({ ...node, meta, touched: undefined }));
   }
 
   async #copy(write: Extract<Write, { kind: 'copy' }>): Promise<void> {
