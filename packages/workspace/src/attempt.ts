@@ -687,7 +687,10 @@ export class WorkspaceAttempt implements Attempt {
         ? await withLinkedNames(after, this.#parts, this.#nextVersion(), { signal })
         : undefined;
     const texts = new AcceptContents(contents, lower);
-    const sides = { lower, contents, before, after: linked?.head ?? after, readOnly: this.#parts.readOnly, texts };
+    const isBetween = given.from !== undefined && from !== 'disk' && !isOther;
+    const isWritten = isBetween && (await this.#isWrittenBetween(from, to as OperationRef | undefined, { signal }));
+    const { readOnly } = this.#parts;
+    const sides = { lower, contents, before, after: linked?.head ?? after, isWritten, readOnly, texts };
     try {
       const found = await attemptDiff(sides, { signal });
       const shown = found.filter(isWanted);
@@ -697,6 +700,22 @@ export class WorkspaceAttempt implements Attempt {
     } finally {
       if (linked !== undefined) contents.drop(linked.hashes);
     }
+  }
+
+  /**
+   * Reports whether an accept, or the undo or redo of one, came after one of two operations and before the other. Does
+   * not look at operations that are no longer kept.
+   */
+  async #isWrittenBetween(a: OperationRef, b: OperationRef | undefined, options: CallOptions): Promise<boolean> {
+    const { log, isLive } = this.#parts;
+    const ends = [numberOf(a), b === undefined ? log.state.last : numberOf(b)];
+    try {
+      for (let id = isLive ? 0 : Math.max(...ends); id > Math.min(...ends); id--)
+        if ((await effectOnDisk(log, await log.record(id, options), options)) !== undefined) return true;
+    } catch (error) {
+      if (!(error instanceof WorkspaceError && error.code === 'not-found')) throw error;
+    }
+    return false;
   }
 
   async accept(options?: AcceptOptions): Promise<AcceptResult> {

@@ -19,6 +19,8 @@ export interface DiffSides {
   /** Undefined for the disk. */
   readonly before: Head | undefined;
   readonly after: Head;
+  /** True if an accept, or the undo or redo of one, came between the heads. */
+  readonly isWritten: boolean;
   /** Directories that an accept leaves alone. */
   readonly readOnly: ReadOnlyPaths;
   /** Receives the lower paths of the contents of removed files. */
@@ -27,12 +29,12 @@ export interface DiffSides {
 
 /** Returns the paths in which two heads, or a head and the disk, differ, sorted. */
 export async function attemptDiff(
-  { lower, contents, before, after, readOnly, texts }: DiffSides,
+  { lower, contents, before, after, isWritten, readOnly, texts }: DiffSides,
   options: CallOptions,
 ): Promise<PathDiff[]> {
   const untouched: Head = { root: { ...after.root, version: 'disk', names: NO_NAMES }, inodes: new Map() };
   const from = before ?? untouched;
-  const all = describeChanges(changesBetween(from, after), from, after);
+  const all = describeChanges(changesBetween(from, after), from, after, isWritten);
   // As in an accept, a moved file is compared with what it was at its old path.
   const moves = before === undefined ? movedFiles(after, all) : new Map<string, Base>();
   // With other files, an accept does not take the removal of their old path along, so they do not count as moved.

@@ -6,20 +6,24 @@ import type { ChangeSide, OperationChange } from '../operation.js';
 /** One side of a name: a changed entry, `disk` for a name that the attempt has not changed, null for a missing one. */
 type Side = DeltaEntry | 'disk' | null;
 
-/** Returns the changes between two heads as the log shows them, one for each path, sorted. */
-export function describeChanges(changes: HeadChanges, before: Head, after: Head): OperationChange[] {
+/**
+ * Returns the changes between two heads as the log shows them, one for each path, sorted.
+ * @param isWritten true if the disk was written between the heads. Then the state from which a change began is not that
+ * of the other head: a name without a change has `disk` there, and is not known to have moved
+ */
+export function describeChanges(changes: HeadChanges, before: Head, after: Head, isWritten = false): OperationChange[] {
   const found: OperationChange[] = [];
   const removed = new Map<NodeId, string>();
   const added = new Map<string, readonly (NodeId | undefined)[]>();
 
   const compare = (path: string, a: Side, b: Side, isShallow = false): void => {
     const [from, to] = [
-      sideOf(before, a, b, after),
-      b === 'disk' && isCreated(a) ? null : sideOf(after, b, null, after),
+      sideOf(before, a, isWritten ? null : b, after),
+      b === 'disk' && !isWritten && isCreated(a) ? null : sideOf(after, b, null, after),
     ];
     if (!isSame(from, to)) {
       found.push({ path, before: from, after: to });
-      const [was, is] = [idOf(before, a, b), idOf(after, b, a)];
+      const [was, is] = [idOf(before, a, isWritten ? null : b), idOf(after, b, isWritten ? null : a)];
       if (was !== undefined && was !== is) removed.set(was, path);
       if (is !== undefined && was !== is) added.set(path, [is, sourceOf(after, b)]);
     }
