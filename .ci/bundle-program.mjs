@@ -8,7 +8,7 @@ import { root } from './lib.mjs';
  * installed. `packages/cli/src/bundle.ts` starts that program for the command lines that name them.
  */
 const NOT_BUNDLED =
-  /^(@scratchfs\/(azure|dynamodb|mcp|redis|s3|sql)|scratchfs|@clack\/prompts|\.\/snapshot-file\.js|\.\.\/commands\/(copy|mcp|(import|export)-\w+)\.js)$/;
+  /^(@scratchfs\/(azure|dynamodb|mcp|redis|s3|sql)|scratchfs|\.\/snapshot-file\.js|\.\.\/commands\/(copy|mcp|try|(import|export)-\w+)\.js)$/;
 
 /**
  * Writes the command line program as one file, `program.cjs`, and beside it the licences of the packages in it. The

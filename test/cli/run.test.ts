@@ -57,6 +57,18 @@ describe.skipIf(!HAS_BUBBLEWRAP)('run (needs bubblewrap)', () => {
 });
 
 describe.skipIf(!HAS_BUBBLEWRAP)('try (needs bubblewrap)', () => {
+  it.skipIf(!HAS_TMUX)(
+    'asks in a terminal which fork to keep, and prints nothing else before (needs tmux)',
+    async () => {
+      terminal = new Terminal(repository());
+      terminal.type(`clear; scratchfs try 1 -- sh -c 'echo x > y'; echo "code $?"`);
+      const screen = await terminal.shows('Which one do you keep?');
+      expect(screen).not.toContain('Warning');
+      terminal.press('Enter');
+      await terminal.shows(/^code 0$/m);
+    },
+  );
+
   it('runs and tests forks side by side, and succeeds if one is good', async () => {
     const cwd = repository();
     const good = await json('try', ['2', '--test', 'grep -q x y', '--', 'sh', '-c', 'echo x > y'], { cwd });

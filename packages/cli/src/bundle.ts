@@ -22,7 +22,7 @@ import { isOwn, isOwnDirectory } from './compile-cache.js';
 type Program = (require: NodeJS.Require, url: string) => void;
 
 /** Commands that the bundle lacks: they need packages that are loaded from where they are installed. */
-const NOT_BUNDLED: ReadonlySet<string> = new Set(['copy', 'import', 'export', 'mcp']);
+const NOT_BUNDLED: ReadonlySet<string> = new Set(['copy', 'import', 'export', 'mcp', 'try']);
 
 const HASH_BYTES = 32;
 
