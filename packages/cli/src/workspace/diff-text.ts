@@ -194,7 +194,8 @@ const REASONS: Readonly<Record<Conflict['code'], string>> = {
   case: 'the disk has the name in another case',
   directory: 'the directory that it was moved from is gone or another one',
   'not-empty': 'it replaces a directory that holds ignored or hidden entries, which stay',
-  refused: 'the disk cannot take it: a link that leads out of the directory, another file system, or no permission',
+  refused:
+    'the disk cannot take it: a repository, a link that leads out of the directory, another disk, or no permission',
 };
 
 /** Returns one line for each conflict. */

@@ -76,7 +76,8 @@ const CONFLICTS: Readonly<Record<Conflict['code'], string>> = {
   case: 'the disk has the name in another case',
   directory: 'the directory that was moved is gone or is another one',
   'not-empty': 'it replaces a directory that holds ignored or hidden entries, which stay',
-  refused: 'the disk cannot take it: a link that leads out of the directory, another file system, or no permission',
+  refused:
+    'the disk cannot take it: a repository, a link that leads out of the directory, another disk, or no permission',
 };
 
 const SETTLED_BY_WRITING: ReadonlySet<Conflict['code']> = new Set(['content', 'binary', 'removed', 'exists', 'mode']);

@@ -633,7 +633,7 @@ function conflictText(conflicts: readonly Conflict[]): string {
     );
   if (refused.length > 0)
     texts.push(
-      `the disk cannot take ${listOf(refused)}: links must stay inside the directory, and the path must be writable`,
+      `the disk cannot take ${listOf(refused)}: links must stay inside the directory, repositories where they are, and the path must be writable`,
     );
   return texts.join('; ');
 }

@@ -113,3 +113,17 @@ describe('ignored directories and hidden files', () => {
     });
   });
 });
+
+it('a submodule stays, and the message says so', async () => {
+  const [disk, other] = [directories.repository({ a: 'a' }), directories.repository({ b: 'b' })];
+  directories.git(disk, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', other, 'sub');
+  await using workspace = await openWorkspace(disk, { store: 'memory:' });
+  const attempt = await workspace.attempt();
+  await attempt.fileSystem.rm('/sub', { recursive: true });
+  expect(await attempt.accept()).toMatchObject({
+    success: false,
+    message: expect.stringMatching(/'\/sub': .* repositories where they are/),
+    conflicts: [{ path: '/sub', code: 'refused' }],
+  });
+  expect(existsSync(join(disk, 'sub/b'))).toBe(true);
+});
