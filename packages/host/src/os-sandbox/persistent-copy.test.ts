@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -21,3 +21,42 @@ it('a directory has the mode of the source, whatever the umask, and also after t
     expect((await changesOf(copy, source)).changes).toEqual([]);
   }
 });
+
+const NOBODY = 65_534;
+
+it.skipIf(process.getuid?.() !== 0)(
+  'what another user keeps private is left out (only root can be another user)',
+  async () => {
+    const top = mkdtempSync(join(tmpdir(), 'scratchfs-private-'));
+    onTestFinished(() => rmSync(top, { recursive: true, force: true }));
+    chmodSync(top, 0o777);
+    const directory = join(top, 'source');
+    mkdirSync(join(directory, 'data/inside'), { recursive: true });
+    mkdirSync(join(directory, 'build'));
+    writeFileSync(join(directory, 'file'), 'secret', { mode: 0o600 });
+    writeFileSync(join(directory, 'open'), 'open');
+    for (const name of ['data', 'build']) chmodSync(join(directory, name), 0o700);
+    process.setegid?.(NOBODY);
+    process.seteuid?.(NOBODY);
+    try {
+      await using fileSystem = hostFileSystem(directory, { readonly: true });
+      const visibilityOf: CopySource['visibilityOf'] = (path) => (path === 'build' ? 'ignored' : 'visible');
+      const source: CopySource = { directory, visibilityOf, fileSystem, differing: [] };
+      using copy = await PersistentCopy.open(join(top, 'copies'));
+      await copy.update(source, { install: false, maxBytes: 1_000, signal: undefined });
+      expect(readdirSync(copy.files).sort()).toEqual(['build', 'data', 'open']);
+      expect(existsSync(join(copy.files, 'data/inside'))).toBe(false);
+      expect((await changesOf(copy, source)).changes).toEqual([]);
+      expect(
+        await copy.isSourceAsGiven(
+          source,
+          'data',
+          new Map([...copy.index.entries].filter(([path]) => path === 'data')),
+        ),
+      ).toBe(false);
+    } finally {
+      process.seteuid?.(0);
+      process.setegid?.(0);
+    }
+  },
+);

@@ -25,12 +25,13 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type FileSystem, FsError, isFsError, type Stats } from '@scratchfs/core';
 import { isTurnDue, nextTurn } from '../event-loop.js';
+import { isCode } from '../host-error.js';
 import { acquireProcessLock } from '../merge/process-lock.js';
 import { NOBODY } from './bubblewrap.js';
 import { CopyIndex, type GivenEntry } from './copy-index.js';
 import { INSIDE } from './link-targets.js';
 import { reasonAgainst } from './reason-against.js';
-import { DirectoryCache, walkDisk } from './walk-disk.js';
+import { DirectoryCache, type DiskEntry, walkDisk } from './walk-disk.js';
 
 /**
  * `visible`: copied, and changes are taken. `hidden`: neither shown nor taken. `ignored`: private to the copy, so not
@@ -183,7 +184,7 @@ export class PersistentCopy implements Disposable {
   }
 
   /**
-   * Brings the copy up to date. Links are not followed on either side.
+   * Brings the copy up to date. Links are not followed on either side. What the process may not read is left out.
    * @throws FsError EFBIG for more than `maxBytes`, what the filesystem and the host throw, the reason of the signal
    */
   async update(source: CopySource, options: UpdateOptions): Promise<MountPoints> {
@@ -218,7 +219,7 @@ export class PersistentCopy implements Disposable {
         notice(path, { from: 'disk', kind, stat });
         return true;
       },
-      { signal },
+      { onUnreadable: ignore, signal },
     );
     for (const path of differing) await noticeUnder(source, path, notice, signal);
     this.#removeUnseen(seen, plan);
@@ -263,7 +264,11 @@ export class PersistentCopy implements Disposable {
     using directories = new DirectoryCache(directory);
     const top = directories.above(path)?.stat(basename(path));
     if (top === undefined || !(await check(path, top))) return false;
-    await walkDisk(directory, (entry) => isSame && check(entry.path, entry.stat), { within: path, signal });
+    const onUnreadable = (): void => {
+      isSame = false;
+    };
+    const visit = (entry: DiskEntry) => isSame && check(entry.path, entry.stat);
+    await walkDisk(directory, visit, { within: path, onUnreadable, signal });
     return isSame && left === 0;
   }
 
@@ -411,7 +416,7 @@ export class PersistentCopy implements Disposable {
           bytes += kind === 'file' ? Number(entry.stat.size) : 0;
           return copied.length <= MAX_OWN_FILES && bytes <= MAX_OWN_BYTES;
         },
-        { signal },
+        { onUnreadable: ignore, signal },
       );
     }
     const isTooLarge = copied.length > MAX_OWN_FILES || bytes > MAX_OWN_BYTES;
@@ -517,7 +522,7 @@ function readFromDisk(
   now: number,
 ): Read | undefined {
   const name = basename(path);
-  const read = kind === 'file' ? sources.above(path)?.read(name) : undefined;
+  const read = kind === 'file' ? readable(() => sources.above(path)?.read(name)) : undefined;
   const target = kind === 'symlink' ? sources.above(path)?.readLink(name) : undefined;
   if ((kind === 'file' && read === undefined) || (kind === 'symlink' && target === undefined)) return undefined;
   const state = read?.stat ?? stat;
@@ -531,6 +536,18 @@ function readFromDisk(
     body: read?.bytes ?? Buffer.from(target === undefined ? '' : targetInCopy(directory, target.toString('utf8'))),
   };
 }
+
+/** Returns what `read` returns, or undefined if the process may not read it. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isCode(error, 'EACCES')) return undefined;
+    throw error;
+  }
+}
+
+function ignore(): void {}
 
 /** Creates a file. The path must be free, and no link may be on it. */
 function writeNew(

@@ -20,6 +20,8 @@ export interface WalkDiskOptions {
   readonly within?: string | undefined;
   /** Enter also directories whose modes keep their owner out, after changing these modes. Default false. */
   readonly asOwner?: boolean | undefined;
+  /** Called for a directory that the process may not read, which is not entered. Default: the walk fails with EACCES. */
+  readonly onUnreadable?: ((path: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,15 +32,24 @@ export interface WalkDiskOptions {
 export async function walkDisk(
   start: string,
   visit: (entry: DiskEntry) => boolean | Promise<boolean>,
-  { within = '', asOwner = false, signal }: WalkDiskOptions = {},
+  { within = '', asOwner = false, onUnreadable, signal }: WalkDiskOptions = {},
 ): Promise<void> {
   const frames: { directory: DirectoryHandle; prefix: string; names: RawName[] }[] = [];
   const enter = (directory: DirectoryHandle, prefix: string): void => {
     // Reversed, so that `pop` returns the names in their order.
     frames.push({ directory, prefix, names: directory.names().reverse() });
   };
+  const opened = (path: string, open: () => DirectoryHandle): DirectoryHandle | undefined => {
+    try {
+      return unlessGone(open);
+    } catch (error) {
+      if (onUnreadable === undefined || !isCode(error, 'EACCES')) throw error;
+      onUnreadable(path);
+      return undefined;
+    }
+  };
   try {
-    const top = unlessGone(() => descend(start, within, asOwner));
+    const top = opened(within, () => descend(start, within, asOwner));
     if (top !== undefined) enter(top, within === '' ? '' : `${within}/`);
     for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
       const name = frame.names.pop();
@@ -56,7 +67,7 @@ export async function walkDisk(
       const path = frame.prefix + String(name);
       const visited = visit({ path, name, stat, above });
       if (!(typeof visited === 'boolean' ? visited : await visited) || !stat.isDirectory()) continue;
-      const next = unlessGone(() => (asOwner ? above.enterAsOwner(name) : above.enter(name)));
+      const next = opened(path, () => (asOwner ? above.enterAsOwner(name) : above.enter(name)));
       if (next !== undefined) enter(next, `${path}/`);
     }
   } finally {
