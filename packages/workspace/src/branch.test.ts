@@ -44,7 +44,7 @@ it('checkBranch() refuses another branch and names the three ways on', () => {
   git(directory, 'switch', '-q', '-c', 'other');
   expect(() => checkBranch('calm-otter', start, directory)).toThrow(switched);
   expect(() => checkBranch('calm-otter', start, directory)).toThrow(
-    /'other'.*calm-otter.*'main'.*git switch main.*fork.*refresh --onto/,
+    /'other'.*calm-otter.*'main'.*git switch main.*fork.*: scratchfs refresh --onto/,
   );
   git(directory, 'switch', '-q', 'main');
   expect(() => checkBranch('calm-otter', start, directory)).not.toThrow();

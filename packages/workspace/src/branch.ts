@@ -47,7 +47,7 @@ export function checkBranch(attempt: string, start: Head | undefined, directory:
     'branch-switched',
     `The repository is on ${to} now, and the attempt ${attempt} began on ${from}: its changes belong to the other ` +
       `files. Reading goes on. To change or accept it, ${back}; or start another attempt here with fork; or take ` +
-      'this one along with refresh --onto',
+      'this one along with: scratchfs refresh --onto',
   );
 }
 
