@@ -189,6 +189,20 @@ describe('limits of a backend that does not store them', () => {
   });
 });
 
+it('a limit that a transaction exceeds beside what another client has written fails in the call that exceeds it', async () => {
+  const backend = sampleBackend();
+  const fs = await openFileSystem(asyncStorage(backend), { limits: { maxTotalSize: 10 } });
+  const other = await openFileSystem(asyncStorage(backend));
+  await fs.stats();
+  await other.writeFile('/big', '12345678');
+  const codes = await fs.transaction(async (inside) => [
+    await inside.writeFile('/a', '123').catch(({ code, used }) => [code, used]),
+    await inside.writeFile('/b', '12'),
+  ]);
+  expect(codes[0]).toEqual(['ENOSPC', 8]);
+  expect(await other.readdir('/')).toEqual(['b', 'big']);
+});
+
 describe('limits that another client has changed', () => {
   const snapshotOf = (text: string) => createSnapshot(openInMemory({ files: { '/f': text } }));
 

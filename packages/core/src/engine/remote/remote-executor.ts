@@ -282,7 +282,10 @@ export class RemoteExecutor implements Executor {
     }
     if (result.kind === 'limit') {
       if (await this.quota.areOthers(limits, signal)) return undefined;
-      throw limitErrorFor(result, writes);
+      if (attempt > 0) throw limitErrorFor(result, writes);
+      // The usage that the work has seen was old. It runs again on the current one, to fail where it exceeds the limit.
+      cache.clear();
+      return undefined;
     }
     if (result.kind === 'conflict') {
       // A backend may report only some of the failed preconditions, so the second conflict clears the whole cache.
