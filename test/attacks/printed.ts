@@ -8,6 +8,6 @@ export function printed(child: ChildProcess, text: string): Promise<void> {
       seen += String(chunk);
       if (seen.includes(text)) resolve();
     });
-    child.on('exit', () => reject(new Error(`The program ended before it printed ${text}`)));
+    child.on('close', () => reject(new Error(`The program ended before it printed ${text}`)));
   });
 }

@@ -21,6 +21,8 @@ export interface RedisServerOptions {
 
 const READY_WITHIN_MS = 60_000;
 const START_ATTEMPTS = 3;
+const FIRST_PORT = 10_000;
+const PORTS_OF_EACH_PROCESS = 50;
 
 /**
  * A real redis-server started by the tests: on a free port of loopback, with a folder in the system's temporary
@@ -160,15 +162,23 @@ export class RedisServer {
   }
 }
 
-/** Returns a free port, below 55,000: a cluster also uses the port 10,000 above. */
+let portsTried = 0;
+
+/**
+ * Returns a free port. It is below those that the system gives to connections and for `listen(0)`, and each process has
+ * some of its own, so that a server that was killed finds its port free again. A cluster also uses the port 10,000 above.
+ */
 async function freePort(): Promise<number> {
   for (;;) {
+    const own = portsTried++ % PORTS_OF_EACH_PROCESS;
+    const port = FIRST_PORT + (process.pid % 200) * PORTS_OF_EACH_PROCESS + own;
     const probe = createServer();
-    probe.listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const address = probe.address();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
     probe.close();
     await once(probe, 'close');
-    if (typeof address === 'object' && address !== null && address.port < 55_000) return address.port;
+    return port;
   }
 }
