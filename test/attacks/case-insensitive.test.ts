@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFileSystem } from '@scratchfs/core';
 import { DiskStorage } from '@scratchfs/disk';
@@ -163,6 +163,16 @@ describe.skipIf(reason !== undefined)(
         expect(shown(directory)).toEqual(['Dir/x.txt=x', 'NEW.txt=upper', 'README.md=person', 'a.txt=a']);
         expect(await attempt.fileSystem.readText('/new.txt')).toBe('lower');
       });
+    });
+
+    it('a file that the disk still shows after it was removed in another case does not exist', async () => {
+      const directory = folder();
+      writeFileSync(join(directory, 'NEW.txt'), 'upper');
+      expect(statSync(join(directory, 'new.txt')).size).toBe(5);
+      rmSync(join(directory, 'NEW.txt'));
+      const after = { kind: 'file', mode: 0o644, data: Buffer.from('lower') } as const;
+      const { success } = await applyChanges([{ path: '/new.txt', before: undefined, after }], directory);
+      expect(shown(directory)).toEqual(success ? [...FILES, 'new.txt=lower'].sort() : FILES);
     });
 
     it('a new directory beside one in another case is a conflict with all that is in it', async () => {

@@ -3,7 +3,7 @@ import { baseName, FsError, isFsError, joinPath, parentPath } from '@scratchfs/c
 import { type ConfinedRoot, levelOf, TEMPORARY, type Trail } from '../confined-root.js';
 import { isTurnDue, nextTurn } from '../event-loop.js';
 import type { BatchCheck, GitProtection } from '../git-protection.js';
-import { hostError } from '../host-error.js';
+import { hostError, isCode } from '../host-error.js';
 import { checkTarget, RESERVED } from '../host-writes.js';
 import type { Kind, PathHandle } from '../path-handle.js';
 import { type Fingerprint, fingerprintOf } from './journal.js';
@@ -117,22 +117,30 @@ class Planner {
     const handles = trail.pathHandles;
     const parent = (trail.complete ? handles.at(-2) : handles.at(-1)) as PathHandle;
     if (parent.stat.dev !== handles[0]?.stat.dev) throw elsewhere(path);
-    const entry = trail.complete ? trail.last : undefined;
-    if (entry === undefined && after !== undefined) this.#noteSpelling(trail);
+    let found = trail.complete ? trail.last : undefined;
+    if (found === undefined && after !== undefined) this.#noteSpelling(trail);
     const isIn = async (state: KnownState | undefined): Promise<boolean> => {
-      if (entry === undefined || state === undefined) return entry === state;
-      return isInState(entry, () => this.root.targetOf(parent, baseName(path), levelOf(path)).target, state);
+      if (found === undefined || state === undefined) return found === state;
+      try {
+        return await isInState(found, () => this.root.targetOf(parent, baseName(path), levelOf(path)).target, state);
+      } catch (error) {
+        if (!isCode(error, 'ENOENT')) throw error;
+        // A disk by FUSE may show a file for a second after it was removed by its name in another case.
+        found = undefined;
+        return false;
+      }
     };
-    await this.protection?.checkEntry(path, useOf(entry?.kind, after));
+    await this.protection?.checkEntry(path, useOf(found?.kind, after));
     if (await isIn(after)) {
       this.#unchanged.push(path);
       return;
     }
-    if (entry?.kind === 'special') {
+    if (found?.kind === 'special') {
       this.#conflicts.set(path, 'special');
       return;
     }
     const isExpected = await isIn(before);
+    const entry = found;
     if (!isExpected)
       this.#conflicts.set(path, entry === undefined ? 'missing' : before === undefined ? 'exists' : 'changed');
     if (!isExpected && !this.overwrites) return;
