@@ -708,13 +708,10 @@ export class WorkspaceAttempt implements Attempt {
    */
   async #isWrittenBetween(a: OperationRef, b: OperationRef | undefined, options: CallOptions): Promise<boolean> {
     const { log, isLive } = this.#parts;
+    if (isLive) return false;
     const ends = [numberOf(a), b === undefined ? log.state.last : numberOf(b)];
-    try {
-      for (let id = isLive ? 0 : Math.max(...ends); id > Math.min(...ends); id--)
-        if ((await effectOnDisk(log, await log.record(id, options), options)) !== undefined) return true;
-    } catch (error) {
-      if (!(error instanceof WorkspaceError && error.code === 'not-found')) throw error;
-    }
+    for await (const record of log.recordsBetween(Math.min(...ends) + 1, Math.max(...ends), options))
+      if ((await effectOnDisk(log, record, options)) !== undefined) return true;
     return false;
   }
 

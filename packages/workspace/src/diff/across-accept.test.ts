@@ -1,4 +1,5 @@
-import { afterAll, expect, it } from 'vitest';
+import { createFileSystem } from 'scratchfs';
+import { afterAll, expect, it, vi } from 'vitest';
 import { Directories } from '../testing/directories.js';
 import { openWorkspace } from '../workspace.js';
 
@@ -34,4 +35,19 @@ it('operations before and after an accept, or its undo, differ only in what thei
   expect(await differing(await attempt.head(), before)).toEqual([]);
   // What single operations did stays as it was.
   expect(await differing(0, 1)).toEqual(['changed /edited.js +1 -1']);
+});
+
+it('a diff of operations far apart reads many operations together', async () => {
+  const disk = directories.directory({ a: '' });
+  const store = createFileSystem();
+  const reads = vi.spyOn(store, 'readText');
+  const open = () => openWorkspace(disk, { store });
+  await using first = await open();
+  const { fileSystem } = await first.createAttempt('one');
+  for (let i = 1; i <= 300; i++) await fileSystem.writeFile('/a', String(i));
+  await using second = await open();
+  const attempt = await second.attempt('one');
+  reads.mockClear();
+  expect((await attempt.diff({ from: 1, hunks: true })).paths).toMatchObject([{ path: '/a', type: 'changed' }]);
+  expect(reads.mock.calls.length).toBeLessThan(10);
 });

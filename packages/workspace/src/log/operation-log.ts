@@ -252,14 +252,28 @@ export class OperationLog {
         `Operations of attempt ${this.#attempt} are missing in the store between ${first} and ${last}`,
       );
     if (last - first + 1 !== ids.length) throw missing();
-    // Many records in one step: a call for each took 2.5 ms of CPU time in a process that has just started.
+    let next = first;
+    for await (const record of this.recordsBetween(first, last)) {
+      if (record.operation.id !== next++) throw missing();
+      this.#take(record);
+    }
+    if (next <= last) throw missing();
+  }
+
+  /** Returns the records of the operations from `first` to `last`, in this order, except those that are no longer kept. */
+  async *recordsBetween(first: number, last: number, options: CallOptions = {}): AsyncGenerator<OperationRecord> {
     for (let from = first; from <= last; from += RECORDS_PER_READ) {
-      const count = Math.min(RECORDS_PER_READ, last - from + 1);
-      const paths = Array.from({ length: count }, (_, i) => this.#path(from + i));
-      for (const [i, entry] of (await this.#store.run(getMany, [paths])).entries()) {
-        if (entry === undefined) throw missing();
-        this.#take(this.#decode(new TextDecoder().decode(entry.content), from + i));
+      const ids = Array.from({ length: Math.min(RECORDS_PER_READ, last - from + 1) }, (_, i) => from + i);
+      const records = new Map(ids.map((id) => [id, this.#records.get(id)]));
+      const unread = ids.filter((id) => records.get(id) === undefined);
+      const paths = unread.map((id) => this.#path(id));
+      // Many records in one step: a call for each took 2.5 ms of CPU time in a process that has just started.
+      const entries = paths.length === 0 ? [] : await this.#store.run(getMany, [paths], options);
+      for (const [i, id] of unread.entries()) {
+        const content = entries[i]?.content;
+        if (content !== undefined) records.set(id, this.#decode(new TextDecoder().decode(content), id));
       }
+      yield* ids.flatMap((id) => records.get(id) ?? []);
     }
   }
 
