@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -32,7 +32,9 @@ it.skipIf(process.getuid?.() !== 0)(
     chmodSync(top, 0o777);
     const directory = join(top, 'source');
     mkdirSync(join(directory, 'data/inside'), { recursive: true });
-    mkdirSync(join(directory, 'build'));
+    for (const name of ['build', 'listed']) mkdirSync(join(directory, name));
+    writeFileSync(join(directory, 'listed/inside'), 'secret');
+    chmodSync(join(directory, 'listed'), 0o744);
     writeFileSync(join(directory, 'file'), 'secret', { mode: 0o600 });
     writeFileSync(join(directory, 'open'), 'open');
     for (const name of ['data', 'build']) chmodSync(join(directory, name), 0o700);
@@ -44,16 +46,21 @@ it.skipIf(process.getuid?.() !== 0)(
       const source: CopySource = { directory, visibilityOf, fileSystem, differing: [] };
       using copy = await PersistentCopy.open(join(top, 'copies'));
       await copy.update(source, { install: false, maxBytes: 1_000, signal: undefined });
-      expect(readdirSync(copy.files).sort()).toEqual(['build', 'data', 'open']);
-      expect(existsSync(join(copy.files, 'data/inside'))).toBe(false);
+      expect(readdirSync(copy.files, { recursive: true }).sort()).toEqual(['build', 'data', 'listed', 'open']);
       expect((await changesOf(copy, source)).changes).toEqual([]);
-      expect(
-        await copy.isSourceAsGiven(
-          source,
-          'data',
-          new Map([...copy.index.entries].filter(([path]) => path === 'data')),
-        ),
-      ).toBe(false);
+      for (const name of ['data', 'listed']) {
+        const given = new Map([...copy.index.entries].filter(([path]) => path === name));
+        expect(await copy.isSourceAsGiven(source, name, given)).toBe(false);
+      }
+      process.seteuid?.(0);
+      chmodSync(join(directory, 'open'), 0o600);
+      process.seteuid?.(NOBODY);
+      await copy.update(source, { install: false, maxBytes: 1_000, signal: undefined });
+      expect(readdirSync(copy.files).sort()).toEqual(['build', 'data', 'listed']);
+      expect((await changesOf(copy, source)).changes).toEqual([]);
+      const changed = { ...source, differing: ['data', 'file', 'open'] };
+      await copy.update(changed, { install: false, maxBytes: 1_000, signal: undefined });
+      expect((await changesOf(copy, changed)).changes).toEqual([]);
     } finally {
       process.seteuid?.(0);
       process.setegid?.(0);

@@ -104,6 +104,9 @@ const TICK_MS = 20;
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 
+/** Codes of errors for which the copy leaves out an entry of the filesystem. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES']);
+
 type Kind = GivenEntry['kind'];
 type Planned =
   | { readonly from: 'disk'; readonly kind: Kind; readonly stat: BigIntStats }
@@ -309,11 +312,11 @@ export class PersistentCopy implements Disposable {
         planned.from === 'disk'
           ? readFromDisk(source.directory, sources, path, planned, now)
           : await readFrom(source, path, planned);
-      // Removed since the walk, or replaced by another kind.
-      if (read === undefined) continue;
       const above = targets.above(path);
       if (above === undefined) continue;
-      this.#put(above.child(basename(path)), path, read);
+      if (read !== undefined) this.#put(above.child(basename(path)), path, read);
+      // Removed since the walk, replaced by another kind, or not readable any more.
+      else if (planned.kind !== 'directory' && this.index.entries.delete(path)) above.remove(basename(path));
     }
   }
 
@@ -477,17 +480,14 @@ async function noticeUnder(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { fileSystem } = source;
-  const stat = await fileSystem.lstat(`/${path}`, { signal }).catch((error: unknown) => {
-    if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
-    throw error;
-  });
+  const stat = await fileSystem.lstat(`/${path}`, { signal }).catch(leaveOut);
   if (stat === undefined) return;
   const isDirectory = stat.isDirectory();
   if (basename(path) === '.git' || (await source.visibilityOf(path, isDirectory)) !== 'visible') return;
   notice(path, { from: 'fileSystem', kind: stat.kind, stat });
   if (!isDirectory) return;
-  for (const name of await fileSystem.readdir(`/${path}`, { signal }))
-    await noticeUnder(source, `${path}/${name}`, notice, signal);
+  const names = await fileSystem.readdir(`/${path}`, { signal }).catch(leaveOut);
+  for (const name of names ?? []) await noticeUnder(source, `${path}/${name}`, notice, signal);
 }
 
 async function readFrom(source: CopySource, path: string, planned: Planned): Promise<Read | undefined> {
@@ -509,9 +509,13 @@ async function readFrom(source: CopySource, path: string, planned: Planned): Pro
       body,
     };
   } catch (error) {
-    if (isFsError(error, 'ENOENT') || isFsError(error, 'ENOTDIR')) return undefined;
-    throw error;
+    return leaveOut(error);
   }
+}
+
+/** Returns undefined for an error by which the filesystem lacks an entry, or may not read it. @throws other errors */
+function leaveOut(error: unknown): undefined {
+  if (!isFsError(error) || !LEFT_OUT.has(error.code)) throw error;
 }
 
 function readFromDisk(

@@ -35,22 +35,21 @@ export async function walkDisk(
   { within = '', asOwner = false, onUnreadable, signal }: WalkDiskOptions = {},
 ): Promise<void> {
   const frames: { directory: DirectoryHandle; prefix: string; names: RawName[] }[] = [];
-  const enter = (directory: DirectoryHandle, prefix: string): void => {
-    // Reversed, so that `pop` returns the names in their order.
-    frames.push({ directory, prefix, names: directory.names().reverse() });
-  };
-  const opened = (path: string, open: () => DirectoryHandle): DirectoryHandle | undefined => {
+  const enter = (path: string, open: () => DirectoryHandle): void => {
+    let directory: DirectoryHandle | undefined;
     try {
-      return unlessGone(open);
+      directory = open();
+      // Reversed, so that `pop` returns the names in their order.
+      frames.push({ directory, prefix: path === '' ? '' : `${path}/`, names: directory.names().reverse() });
     } catch (error) {
+      directory?.[Symbol.dispose]();
+      if (isGone(error)) return;
       if (onUnreadable === undefined || !isCode(error, 'EACCES')) throw error;
       onUnreadable(path);
-      return undefined;
     }
   };
   try {
-    const top = opened(within, () => descend(start, within, asOwner));
-    if (top !== undefined) enter(top, within === '' ? '' : `${within}/`);
+    enter(within, () => descend(start, within, asOwner));
     for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
       const name = frame.names.pop();
       if (name === undefined) {
@@ -67,8 +66,7 @@ export async function walkDisk(
       const path = frame.prefix + String(name);
       const visited = visit({ path, name, stat, above });
       if (!(typeof visited === 'boolean' ? visited : await visited) || !stat.isDirectory()) continue;
-      const next = opened(path, () => (asOwner ? above.enterAsOwner(name) : above.enter(name)));
-      if (next !== undefined) enter(next, `${path}/`);
+      enter(path, () => (asOwner ? above.enterAsOwner(name) : above.enter(name)));
     }
   } finally {
     for (const { directory } of frames) directory[Symbol.dispose]();
@@ -123,7 +121,11 @@ function unlessGone<T>(open: () => T): T | undefined {
   try {
     return open();
   } catch (error) {
-    if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   }
+}
+
+function isGone(error: unknown): boolean {
+  return isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP');
 }
