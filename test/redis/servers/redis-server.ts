@@ -22,7 +22,9 @@ export interface RedisServerOptions {
 const READY_WITHIN_MS = 60_000;
 const START_ATTEMPTS = 3;
 const FIRST_PORT = 10_000;
-const PORTS_OF_EACH_PROCESS = 50;
+/** Processes share a range of ports only if the remainders of their ids are equal. */
+const PORT_RANGES = 200;
+const PORTS_PER_RANGE = 50;
 
 /**
  * A real redis-server started by the tests: on a free port of loopback, with a folder in the system's temporary
@@ -165,18 +167,21 @@ export class RedisServer {
 let portsTried = 0;
 
 /**
- * Returns a free port. It is below those that the system gives to connections and for `listen(0)`, and each process has
- * some of its own, so that a server that was killed finds its port free again. A cluster also uses the port 10,000 above.
+ * Returns a free port. It is below those that the system gives to connections and for `listen(0)`, and in a range that
+ * few other processes use, so that a server that was killed finds its port free again. A cluster also uses the port
+ * 10,000 above.
  */
 async function freePort(): Promise<number> {
-  for (;;) {
-    const own = portsTried++ % PORTS_OF_EACH_PROCESS;
-    const port = FIRST_PORT + (process.pid % 200) * PORTS_OF_EACH_PROCESS + own;
+  const first = FIRST_PORT + (process.pid % PORT_RANGES) * PORTS_PER_RANGE;
+  for (let tries = 1; ; tries++) {
+    const port = first + (portsTried++ % PORTS_PER_RANGE);
     const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
+    try {
+      await once(probe.listen(port, '127.0.0.1'), 'listening');
+    } catch (error) {
+      if (tries === PORTS_PER_RANGE) throw error;
+      continue;
+    }
     probe.close();
     await once(probe, 'close');
     return port;
