@@ -52,15 +52,15 @@ describe('the profile claude', () => {
   });
 
   it('changes no path and no content that a failure quotes', async () => {
-    const { text } = await client({ '/src/a.ts': 'const list_files = grep(old_text);\n' });
+    const { text } = await client({ '/src/a.ts': "const list_files = all('a').map(grep(old_text));\n" });
     const missing = await text('Read', { file_path: "/it's/grep/read_file.ts" });
     expect(missing).toMatch(/^Error: .*'\/it's\/grep\/read_file\.ts'\nUse Glob to find what there is\.$/);
     const nearest = await text('Edit', {
       file_path: '/src/a.ts',
-      old_string: 'let list_files = grep(old_text)',
+      old_string: "let list_files = all('a').map(grep(old_text))",
       new_string: '',
     });
-    expect(nearest).toContain("'const list_files = grep(old_text);'");
+    expect(nearest).toContain("'const list_files = all('a').map(grep(old_text));'");
   });
 
   it('says in its own words how a result goes on', async () => {

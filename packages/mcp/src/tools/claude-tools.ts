@@ -156,9 +156,12 @@ const WORDS: Readonly<Record<string, string>> = {
   new_text: 'new_string',
 };
 
-/** Replaces the names of tools and parameters in a sentence, but not in what it quotes, such as a path. */
-function inWordsOfModel(sentence: string): string {
-  return sentence.replace(/(?<!\w)'.*?'(?!\w)|\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS[word] ?? word);
+/**
+ * Replaces the names of tools and parameters in a text, but not in what it quotes, such as a path: from the first quote
+ * of a line to the last one, because quoted text may contain quotes.
+ */
+function inWordsOfModel(text: string): string {
+  return text.replace(/(?<!\w)'.*'(?!\w)|\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS[word] ?? word);
 }
 
 /** Returns the file tools under the names and with the parameters that models of Claude Code know. */
