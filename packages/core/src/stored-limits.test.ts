@@ -189,19 +189,31 @@ describe('limits of a backend that does not store them', () => {
   });
 });
 
-it('a limit that a transaction exceeds beside what another client has written fails in the call that exceeds it', async () => {
-  const backend = sampleBackend();
-  const fs = await openFileSystem(asyncStorage(backend), { limits: { maxTotalSize: 10 } });
-  const other = await openFileSystem(asyncStorage(backend));
-  await fs.stats();
-  await other.writeFile('/big', '12345678');
-  const codes = await fs.transaction(async (inside) => [
-    await inside.writeFile('/a', '123').catch(({ code, used }) => [code, used]),
-    await inside.writeFile('/b', '12'),
-  ]);
-  expect(codes[0]).toEqual(['ENOSPC', 8]);
-  expect(await other.readdir('/')).toEqual(['b', 'big']);
-});
+it.each([false, true])(
+  'a limit that a transaction exceeds beside what another client has written fails in the call that exceeds it; conflict before: %s',
+  async (hasConflict) => {
+    const backend = sampleBackend();
+    const fs = await openFileSystem(asyncStorage(backend), { limits: { maxTotalSize: 10 } });
+    const other = await openFileSystem(asyncStorage(backend));
+    await fs.stats();
+    const seen: boolean[] = [];
+    if (!hasConflict) await other.writeFile('/big', '12345678');
+    const codes = await fs.transaction(async (inside) => {
+      seen.push(await inside.exists('/empty'));
+      if (hasConflict && seen.length === 1) {
+        await other.writeFile('/empty', '');
+        await other.writeFile('/big', '12345678');
+      }
+      return [
+        await inside.writeFile('/a', '123').catch(({ code, used }) => [code, used]),
+        await inside.writeFile('/b', '12'),
+      ];
+    });
+    expect(seen).toEqual(hasConflict ? [false, true, true] : [false, false]);
+    expect(codes[0]).toEqual(['ENOSPC', 8]);
+    expect(await other.readdir('/')).toEqual(['b', 'big', ...(hasConflict ? ['empty'] : [])]);
+  },
+);
 
 describe('limits that another client has changed', () => {
   const snapshotOf = (text: string) => createSnapshot(openInMemory({ files: { '/f': text } }));

@@ -282,8 +282,9 @@ export class RemoteExecutor implements Executor {
     }
     if (result.kind === 'limit') {
       if (await this.quota.areOthers(limits, signal)) return undefined;
-      if (attempt > 0) throw limitErrorFor(result, writes);
-      // The usage that the work has seen was old. It runs again on the current one, to fail where it exceeds the limit.
+      if (attempt > 1) throw limitErrorFor(result, writes);
+      // The usage that the work has seen was old: a conflict of the first run leaves it in the cache. The work runs again
+      // on the current usage, to fail where it exceeds the limit.
       cache.clear();
       return undefined;
     }
