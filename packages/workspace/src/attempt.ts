@@ -526,11 +526,11 @@ export class WorkspaceAttempt implements Attempt {
 
   at(operation: OperationRef | 0): FileSystem {
     const id = numberOf(operation);
-    const { lower, contents, log, clock, moves } = this.#parts;
+    const { lower, contents, log, clock, moves, isLive } = this.#parts;
     let known: { readonly last: number; readonly head: Promise<Head> } | undefined;
     const load = async (): Promise<Head> => {
-      const { last } = await log.catchUp({});
       // A later operation of a live attempt has written to the disk what the head shows from there.
+      const { last } = known === undefined || isLive ? await log.catchUp({}) : known;
       if (known?.last !== last) {
         const made = { last, head: this.#headAt(id) };
         known = made;

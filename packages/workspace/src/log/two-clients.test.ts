@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileSystem, type SyncFileSystem } from 'scratchfs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openWorkspace } from '../workspace.js';
 import type { Workspace } from '../workspace-types.js';
 import { seal } from './operation-record.js';
@@ -175,4 +175,16 @@ describe('a single call', () => {
     expect(made.at(-1)).toMatchObject({ id: 3, tool: 'edit' });
     expect(await fileSystem.readText('/x')).toBe('23');
   });
+});
+
+it('a past state reads the log once', async () => {
+  const attempt = await (await opened()).createAttempt('one');
+  await attempt.fileSystem.writeFile('/x', '1');
+  await attempt.fileSystem.writeFile('/x', '2');
+  const past = attempt.at(1);
+  expect(await past.readText('/x')).toBe('1');
+  const reads = vi.spyOn(store, 'readText');
+  expect(await past.readText('/a.txt')).toBe('a\n');
+  expect(await past.exists('/none')).toBe(false);
+  expect(reads.mock.calls.filter(([path]) => String(path).startsWith(operations))).toEqual([]);
 });
