@@ -165,6 +165,20 @@ describe.skipIf(process.getuid?.() !== 0)('a user who is not root (only root can
     });
   });
 
+  it.each([undefined, file])('is refused, and nothing changes, if another user owns the directory', async (after) => {
+    const root = join(top, `owned-${after?.kind}`);
+    mkdirSync(join(root, 'd'), { recursive: true });
+    chownSync(root, NOBODY, NOBODY);
+    chmodSync(join(root, 'd'), 0o555);
+    await asNobody(async () => {
+      const changes: readonly PathChange[] = [{ path: '/d', before: directory(0o555), after }];
+      for (let i = 0; i < 2; i++) await expect(applyChanges(changes, root)).rejects.toMatchObject({ code: 'EPERM' });
+      expect(readdirSync(root)).toEqual(['d']);
+      expect(statSync(join(root, 'd')).mode & 0o777).toBe(0o555);
+      expect(await applyChanges([{ path: '/f', after: file }], root)).toMatchObject({ success: true });
+    });
+  });
+
   it('is refused, and nothing changes, if another user owns the file', async () => {
     const root = join(top, 'of-root');
     mkdirSync(root);

@@ -274,9 +274,9 @@ export class ChangeJournal implements Disposable {
     const { path, is } = step;
     const old = this.#old(step);
     if (this.#look(old) !== undefined) await this.#giveBack(path, old, i);
-    // Earlier versions changed the mode of a directory in this step.
+    // Earlier versions made a directory writable in this step.
     if (isDirectoryMode(is.mode))
-      await this.#atIfThere(path, async (place) => void (await setModeOf(place, is.ino, Number(is.mode) & 0o7777)));
+      await this.#undoMode({ kind: 'chmod', path, mode: (Number(is.mode) & 0o7777) | 0o200, is });
   }
 
   async #undoMode({ path, mode, is }: Extract<Step, { kind: 'chmod' }>): Promise<void> {
