@@ -146,22 +146,22 @@ function isNote(line: string): boolean {
 }
 
 /** Names that the model knows, by the names that texts of the file tools use. */
-const WORDS: Readonly<Record<string, string>> = {
-  read_file: 'Read',
-  write_file: 'Write',
-  edit_file: 'Edit',
-  list_files: 'Glob',
-  grep: 'Grep',
-  old_text: 'old_string',
-  new_text: 'new_string',
-};
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['read_file', 'Read'],
+  ['write_file', 'Write'],
+  ['edit_file', 'Edit'],
+  ['list_files', 'Glob'],
+  ['grep', 'Grep'],
+  ['old_text', 'old_string'],
+  ['new_text', 'new_string'],
+]);
 
 /**
  * Replaces the names of tools and parameters in a text, but not in what it quotes, such as a path: from the first quote
  * of a line to the last one, because quoted text may contain quotes.
  */
 function inWordsOfModel(text: string): string {
-  return text.replace(/(?<!\w)'.*'(?!\w)|\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS[word] ?? word);
+  return text.replace(/(?<!\w)'.*'(?!\w)|\b[a-z]+(_[a-z]+)?\b/g, (word) => WORDS.get(word) ?? word);
 }
 
 /** Returns the file tools under the names and with the parameters that models of Claude Code know. */
