@@ -33,14 +33,6 @@ export const REQUEST_BUDGETS: Readonly<Record<string, RequestBudget>> = {
   'rename of a directory, cold': { work: (fs) => fs.rename('/t/d2', '/t/moved'), most: 3 },
   'rm -r, cold': { work: (fs) => fs.rm('/t/d3', { recursive: true }), most: 2 },
   'cp -r, cold': { work: (fs) => fs.cp('/t/d4', '/t/copy', { recursive: true }), most: 3 },
-  'cp -r, warm': {
-    work: (fs) => fs.cp('/t/d5', '/t/copied', { recursive: true }),
-    warm: async (fs) => {
-      await fs.readdir('/t/d5');
-      await fs.readdir('/t');
-    },
-    most: 2,
-  },
   'a walk of 5,000 files': { work: (fs) => all(fs.walk('/t')), most: 3 },
   'glob over 5,000 files': { work: (fs) => all(glob(fs, '/t/**/f2*')), most: 3 },
   'grep through 5,000 files': { work: (fs) => all(grep(fs, 'nowhere', { paths: '/t' })), most: 24 },

@@ -50,16 +50,6 @@ describe('A client that has seen an older state', () => {
     expect(asked.filter((what) => what === 'commit').length).toBe(1);
   });
 
-  it('copies a directory with the mode that another client has set, in one commit', async () => {
-    await other.readdir('/');
-    await other.readdir('/d');
-    await first.chmod('/d', 0o700);
-    asked.length = 0;
-    await other.cp('/d', '/copy', { recursive: true });
-    expect((await first.stat('/copy')).mode & 0o777).toBe(0o700);
-    expect(asked).toEqual(['new', 'commit']);
-  });
-
   it('reports errors from the current state, never from the older one', async () => {
     await other.writeFile('/d/seen', '');
     await first.rm('/d/f');

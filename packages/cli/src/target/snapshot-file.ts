@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createFileSystem, type FileSystem, isStorageError } from 'scratchfs';
 import { createSnapshot, restoreSnapshot } from 'scratchfs/snapshot';
 import { CliError, ExitCode } from '../errors.js';
@@ -48,20 +48,17 @@ export async function fillFrom(fileSystem: FileSystem, bytes: Uint8Array, name: 
 
 /**
  * Writes a file beside the target and renames it, so that readers see the old or the new content. The mode of an
- * existing file stays, and so does a link to it.
+ * existing file stays. A link is replaced, not followed: a person who planted it must not choose what is overwritten.
  */
 export function replaceFile(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   return inOneStep(path, async () => {
-    const place = await realpath(path).catch(() => path);
-    const mode = await stat(place).then(
-      (stats) => stats.mode & 0o777,
-      () => undefined,
-    );
-    const temporary = `${place}.${randomBytes(6).toString('hex')}.tmp`;
+    const stats = await lstat(path).catch(() => undefined);
+    const mode = stats?.isFile() === true ? stats.mode & 0o777 : undefined;
     try {
       await writeFile(temporary, bytes, { flag: 'wx', mode, ...(signal === undefined ? {} : { signal }) });
       if (mode !== undefined) await chmod(temporary, mode);
-      await rename(temporary, place);
+      await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;

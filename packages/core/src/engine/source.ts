@@ -10,11 +10,6 @@ export interface Source {
   listing(directory: NodeAddress): CachedListing | undefined;
   /** Returns the newest known record of a node. */
   current?(id: NodeId): NodeRecord | undefined;
-  /**
-   * Reports whether the record of a node is from after the start of the work. If it returns false, the caller must throw
-   * `NotLoaded` for the node. Returns true for the node after that.
-   */
-  isRecent?(id: NodeId): boolean;
   /** Returns a range of the stored content of a file. */
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined;
   /** Forgets the content of a file, which is not needed any more. */

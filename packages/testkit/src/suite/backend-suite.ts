@@ -12,7 +12,6 @@ import type {
   Write,
 } from '@scratchfs/core';
 import { equal, ok, rejects } from './assert.js';
-import { cachedDirectoryCases } from './cached-directories.js';
 import { utf8 } from './context.js';
 import type { TestRunner } from './runner.js';
 import { storedLimitCases } from './stored-limits.js';
@@ -50,8 +49,6 @@ export function backendSuite({ test, create, name = 'Backend' }: BackendSuiteOpt
     test.describe('checks', () => checkCases(add));
     test.describe('limits', () => limitCases(add));
     test.describe('stored limits', () => storedLimitCases((title, run) => add(title, ({ backend }) => run(backend))));
-    test.describe('cached directories', () =>
-      cachedDirectoryCases((title, run) => add(title, ({ backend }) => run(backend))));
     test.describe('operation ids', () => outcomeCases(add));
     test.describe('checkpoint store and forks', () => checkpointStoreCases(add));
     test.describe('watching', () => watchCases(add));

@@ -83,7 +83,7 @@ export function cp(
   view.atomic(() =>
     withBothPaths('cp', source, destination, () => {
       if (accepted === undefined) copyAll(view, source, destination, copy);
-      else view.all(accepted, (at) => copyOne(view, source + at, destination + at, copy));
+      else for (const at of accepted) copyOne(view, source + at, destination + at, copy);
     }),
   );
 }
@@ -134,10 +134,8 @@ function copyOne(view: View, source: string, destination: string, copy: Copy): v
   makeParents(view, parentPath(normalizePath(destination, 'cp', false)));
   const to = view.find(destination, false, 'write', 'cp', 'directory');
   if (isWithin(view.at.path(), fromPath)) fail('EINVAL', 'A directory cannot be copied into itself');
-  if (to === undefined) {
-    view.loader?.learnMeta(from);
-    makeDirectory(view, view.at.parent, view.at.name, from.meta.mode, destination);
-  } else if (to.kind !== DIRECTORY) fail('ENOTDIR');
+  if (to === undefined) makeDirectory(view, view.at.parent, view.at.name, from.meta.mode, destination);
+  else if (to.kind !== DIRECTORY) fail('ENOTDIR');
 }
 
 function copyAll(view: View, source: string, destination: string, copy: Copy): void {
@@ -213,10 +211,7 @@ function merge(view: View, source: Location, destination: Location, copy: Copy, 
         if (taken === undefined) {
           if (node.kind === DIRECTORY) {
             const location = view.tree.childLocation(a, name, node);
-            checks.push(
-              () => checkReach(view, location, dest, 'cp', dest),
-              () => view.loader?.learnMeta(node),
-            );
+            checks.push(() => checkReach(view, location, dest, 'cp', dest));
           }
           steps.push(() => copyNode(view, node, path, b, name, copy, dest));
         } else if (node.kind === DIRECTORY && taken.kind === DIRECTORY) {

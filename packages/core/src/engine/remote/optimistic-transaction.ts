@@ -120,8 +120,6 @@ export class OptimisticTransaction implements ViewSource {
   readonly limits: Limits;
   #hasOld = false;
   #prepared: Map<NodeId, Prepared> | undefined;
-  /** Nodes that were loaded again because {@link isRecent} returned false. */
-  #reloaded: Set<NodeId> | undefined;
 
   constructor(
     readonly loader: NodeLoader,
@@ -193,11 +191,7 @@ export class OptimisticTransaction implements ViewSource {
    * writes, so with `mayBeOld` their data may be from an older state.
    */
   async loadToRestart(needs: readonly Need[], mayBeOld: boolean, signal: AbortSignal | undefined): Promise<void> {
-    const isOld =
-      mayBeOld &&
-      this.#reloaded === undefined &&
-      this.view.seeksToWrite &&
-      needs.some(({ kind }) => kind !== 'prepare');
+    const isOld = mayBeOld && this.view.seeksToWrite && needs.some(({ kind }) => kind !== 'prepare');
     await this.loader.loadWhole(needs, { signal, mayBeOld: isOld });
     this.#hasOld ||= isOld;
     this.restart();
@@ -314,14 +308,6 @@ export class OptimisticTransaction implements ViewSource {
   current(id: NodeId): NodeRecord | undefined {
     this.#used(id);
     return this.#cache.record(id);
-  }
-
-  isRecent(id: NodeId): boolean {
-    if (this.use === 'still' || this.#cache.loadOf(id) > this.#firstLoad || this.#reloaded?.has(id) === true)
-      return true;
-    this.#reloaded ??= new Set();
-    this.#reloaded.add(id);
-    return false;
   }
 
   range(file: Unloaded, offset: number, length: number): Uint8Array | undefined {

@@ -141,17 +141,7 @@ export class ViewLoader implements Loader {
   }
 
   learnMeta(directory: DirectoryNode): void {
-    const { origin, meta } = directory;
-    if (origin === undefined || this.#view.recorder === undefined) return;
-    const { path, id } = origin.address;
-    // A mode that differs from the loaded one was set by the work itself, as was that of a copy.
-    const isOwn = origin.copied !== undefined || meta.mode !== origin.meta.mode;
-    if (!isOwn && this.#source.isRecent?.(id) === false)
-      throw new NotLoaded([{ kind: 'path', path, content: 0 }], this.#source);
-    const known = this.#learn(directory, metaVersionOf);
-    const record = this.#source.current?.(id);
-    if (isOwn || known === undefined || record === undefined || record.version === UNKNOWN_VERSION) return;
-    if (record.version !== known.metaVersion) refreshDirectory(directory, known, record);
+    this.#learn(directory, metaVersionOf);
   }
 
   relyOnMeta(directory: DirectoryNode): void {

@@ -38,10 +38,7 @@ export interface Loader {
   loadTotals(top: Location): void;
   /** Like `loadTotals`, also if no limit needs the totals. */
   count(top: Location): void;
-  /**
-   * Loads the metadata of a directory, unless it is from after the start of the work or was set by the work. Unlike
-   * `relyOnMeta`, allows concurrent changes of it.
-   */
+  /** Loads the metadata of a directory if it is unknown. Unlike `relyOnMeta`, allows concurrent changes of it. */
   learnMeta(directory: DirectoryNode): void;
   relyOnMeta(directory: DirectoryNode): void;
   relyOnTotals(): void;
