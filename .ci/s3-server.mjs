@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { run } from './lib.mjs';
+import { installWithApt, run } from './lib.mjs';
 
 /**
  * Makes sure that an S3 server exists for the tests, and prints its version. It lives in its own folder, which is kept
@@ -56,12 +56,9 @@ async function fetchServer() {
   const from = isRoot && existsSync('/usr/bin/apt-get') ? mirror() : undefined;
   if (from === undefined) return 'a server can be fetched only as root on a Debian';
   console.log(`  fetching ${server.name}, ${server.size}, for this run and those after it…`);
-  const apt = (...args) =>
-    run('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true, timeoutMs: 15 * 60_000 });
   if ((await run('mmdebstrap', ['--version'], { quiet: true })).code !== 0) {
-    await apt('update', '-qq');
-    const { code, output } = await apt('install', '-qq', '-y', '--no-install-recommends', 'mmdebstrap');
-    if (code !== 0) return `apt-get could not install mmdebstrap: ${output.trim().split('\n').at(-1)}`;
+    const problem = await installWithApt('mmdebstrap');
+    if (problem !== undefined) return problem;
   }
   const fresh = `${folder}.new`;
   rmSync(fresh, { recursive: true, force: true });
