@@ -19,4 +19,4 @@ it('an agent changes a project in memory until its tests pass; then the changes 
     'on the disk: echo "Hello, $1!"',
   ]);
   expect(code).toBe(0);
-}, 300_000);
+});

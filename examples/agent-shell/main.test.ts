@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runExample } from '../run-example.js';
 
-it('an agent works in a shell; the effects of a careless command are rolled back', { timeout: 300_000 }, async () => {
+it('an agent works in a shell; the effects of a careless command are rolled back', async () => {
   const { code, output } = await runExample('agent-shell/main.ts');
   const steps = output.split('\n● ');
   const ends = steps.slice(1).map((step) => /→ (.*)/.exec(step)?.[1]);

@@ -15,7 +15,7 @@ const isMissing = 'missing' in found;
 if (isMissing) console.log(`The page is not tested: ${found.missing}`);
 
 // On a build server a missing browser is a failure.
-describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', { timeout: 300_000 }, () => {
+describe.skipIf(isMissing && !process.env.CI)('The page in headless Chromium', () => {
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];

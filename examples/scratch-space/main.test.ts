@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runExample } from '../run-example.js';
 
-it('the scratch space finds, searches, edits and stays within its quota', { timeout: 300_000 }, async () => {
+it('the scratch space finds, searches, edits and stays within its quota', async () => {
   const { code, output } = await runExample('scratch-space/main.ts');
   expect(output.split('\n')).toEqual([
     'found /logs/monday.log',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runExample } from '../run-example.js';
 
-it('each worker does what it may, and is told what it may not do', { timeout: 300_000 }, async () => {
+it('each worker does what it may, and is told what it may not do', async () => {
   const { code, output } = await runExample('sub-agents/main.ts');
   expect(output.trimEnd().split('\n')).toEqual([
     'analyser: list_files {}',

@@ -10,7 +10,7 @@ describe.skipIf(!hasOwnServer)('Two agents on one filesystem in Redis', () => {
   });
   afterAll(() => server.stop());
 
-  it('finish all tasks once, though one is killed in the middle', { timeout: 300_000 }, async () => {
+  it('finish all tasks once, though one is killed in the middle', async () => {
     const { code, output } = await runExample('two-agents/main.ts', `${server.url}?namespace=two-agents`);
     const lines = output.split('\n');
     expect(lines).toContain('ben: in the middle of 2.txt …');

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-describe('The Worker in workerd', { timeout: 300_000 }, () => {
+describe('The Worker in workerd', () => {
   let worker: Miniflare;
   let bundle: string;
   const root = mkdtempSync(join(tmpdir(), 'scratchfs-worker-'));
@@ -34,7 +34,7 @@ describe('The Worker in workerd', { timeout: 300_000 }, () => {
     bundle = outputFiles[0]?.text ?? '';
     worker = start();
     await worker.ready;
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await worker?.dispose();

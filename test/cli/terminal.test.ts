@@ -69,7 +69,7 @@ describe.skipIf(!HAS_TMUX)('in a terminal (needs tmux)', () => {
     const env = { ...process.env, SCRATCHFS_TEST_PROGRAM: PROGRAM };
     const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { env, encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  }, 300_000);
+  });
 
   it('names and contents cannot move the cursor, and colours have a meaning', async () => {
     const store = folder('hostile');

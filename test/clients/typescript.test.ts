@@ -54,7 +54,7 @@ const messages = (diagnostics: readonly ts.Diagnostic[], root: string) =>
     return `${place}: TS${code} ${ts.flattenDiagnosticMessageText(messageText, '\n').replaceAll(root, '')}`;
   });
 
-describe('typescript', { timeout: 300_000 }, () => {
+describe('typescript', () => {
   it('checks and emits a program through a host', async () => {
     const { answer, tree } = await onBoth(async (ground) => {
       makeProject(ground);

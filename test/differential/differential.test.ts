@@ -22,7 +22,7 @@ describe('scratchfs compared with node:fs in a host folder', () => {
     for (const [row, count] of report.excused) expect(count, `operations excused by "${row}"`).toBeGreaterThan(0);
   });
 
-  it('runs the same operations for the same seed', { timeout: 300_000 }, () => {
+  it('runs the same operations for the same seed', () => {
     const [first, second] = [1, 2].map(() => campaign({ seed: 5, operations: 3_000, open, shrink: false }));
     expect(second?.hashes).toBe(first?.hashes);
     expect(second?.rarest).toEqual(first?.rarest);
@@ -30,13 +30,13 @@ describe('scratchfs compared with node:fs in a host folder', () => {
 });
 
 describe('the comparison finds an engine with a planted bug', () => {
-  it.each(PLANTED_BUGS.map((bug) => [bug.name, bug] as const))('%s', { timeout: 300_000 }, (_, bug) => {
+  it.each(PLANTED_BUGS.map((bug) => [bug.name, bug] as const))('%s', (_, bug) => {
     const buggy = (ticks: Ticks) => new SyncSubject(withBug(createFileSystem({ clock: ticks.clock }), bug), ticks);
     const report = campaign({ seed: SEED, operations: 20_000, open: buggy, shrink: false });
     expect(report.found).toHaveLength(1);
   });
 
-  it('shows the difference in a few lines of code', { timeout: 300_000 }, () => {
+  it('shows the difference in a few lines of code', () => {
     const bug = PLANTED_BUGS.find(({ name }) => name === 'mkdir -p over a file succeeds');
     if (bug === undefined) throw new Error('The bug is not planted any more');
     const buggy = (ticks: Ticks) => new SyncSubject(withBug(createFileSystem({ clock: ticks.clock }), bug), ticks);
@@ -58,7 +58,7 @@ describe('forms of one filesystem', () => {
     expect(report.operations).toBe(5_000);
   });
 
-  it('the remote engine over the async form of memory equals memory, too', { timeout: 300_000 }, async () => {
+  it('the remote engine over the async form of memory equals memory, too', async () => {
     const report = await compareForms(SEED, 5_000, { operations: ALL_OPERATIONS, openSync, open: openAsync });
     expect(report.difference).toBeUndefined();
     expect(report.operations).toBe(5_000);

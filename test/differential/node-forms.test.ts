@@ -37,7 +37,7 @@ describe('an object shaped like node:fs', () => {
     },
   );
 
-  it('the comparison finds a form that differs from the others', { timeout: 300_000 }, async () => {
+  it('the comparison finds a form that differs from the others', async () => {
     const report = await compareNodeForms(SEED, 2_000, (clock) => {
       const fileSystem = createFileSystem({ clock });
       const unlinkSync = fileSystem.unlinkSync.bind(fileSystem);

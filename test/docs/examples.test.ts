@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const [file, message] of await typeErrors([...examples.map(({ file }) => file), wrong])) {
     complaints.set(file, [...(complaints.get(file) ?? []), message]);
   }
-}, 300_000);
+});
 
 /** Returns the compiler's errors as pairs of file and message. */
 async function typeErrors(files: readonly string[]): Promise<(readonly [file: string, message: string])[]> {

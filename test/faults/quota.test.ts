@@ -8,4 +8,4 @@ test('16 writers never exceed a limit, and the counters equal a recount', async 
   expect(report.problems).toEqual([]);
   expect(report.operations).toBeGreaterThan(1_000);
   expect(report.refused).toBeGreaterThan(report.operations / 20);
-}, 300_000);
+});

@@ -52,7 +52,7 @@ beforeAll(async () => {
     mkdirSync(join(scratch, folder));
     await run('tar', ['-xzf', tarballOf(name), '-C', join(scratch, folder)]);
   }
-}, 300_000);
+});
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 

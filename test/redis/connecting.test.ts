@@ -225,5 +225,5 @@ describe.skipIf(!hasOwnServer)('Connecting', () => {
     } finally {
       await server.stop();
     }
-  }, 300_000);
+  });
 });

@@ -116,7 +116,7 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
     }
     expect(await read()).toBe(expected);
     expect(noticed).toBeGreaterThan(700);
-  }, 300_000);
+  });
 
   it('in the state is noticed', async () => {
     const { control } = on.server;
@@ -134,7 +134,7 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
       }
     }
     expect(await read()).toBe(expected);
-  }, 300_000);
+  });
 
   it('of the stored limits is noticed by writes, and limits can be set anew', async () => {
     const { control } = on.server;
@@ -180,7 +180,7 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
     }
     // Objects that are not used any more and wait to be freed.
     expect(unnoticed.size).toBeLessThan(5);
-  }, 300_000);
+  });
 
   it('is noticed if a record lies in the place of one of the same name in another bucket', async () => {
     const { control } = on.server;
@@ -316,5 +316,5 @@ describe.skipIf(!hasOwnServer)('Damage of a stored value', () => {
         await control.hset(objects, values);
       }
     }
-  }, 300_000);
+  });
 });

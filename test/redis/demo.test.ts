@@ -13,7 +13,7 @@ const MAIN = fileURLToPath(new URL('../../examples/demo/src/main.ts', import.met
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const PASSWORD = 'hunter2-swordfish';
 
-describe.skipIf(!hasOwnServer)('The demo with --storage', { timeout: 300_000 }, () => {
+describe.skipIf(!hasOwnServer)('The demo with --storage', () => {
   let server: RedisServer;
   let folder: string;
   beforeAll(async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
     for (let i = 0; i < COUNT; i++) yield [`/d/f${i}`, 'x'] as const;
   })();
   await restoreSnapshot(client.fs, createSnapshotSync(createFileSystem({ files })));
-}, 300_000);
+});
 
 afterAll(async () => {
   await client.close();

@@ -234,5 +234,5 @@ describe.skipIf(!hasOwnServer)('The fast path of a commit', () => {
       await fs.close();
       expect(ways.filter((isFast) => isFast).length).toBeGreaterThan(10);
       expect(ways.filter((isFast) => !isFast).length).toBeGreaterThan(10);
-    }, 300_000);
+    });
 });

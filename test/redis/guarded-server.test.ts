@@ -40,7 +40,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe.skipIf(!hasOwnServer)('A server with restricted access', { timeout: 300_000 }, () => {
+describe.skipIf(!hasOwnServer)('A server with restricted access', () => {
   let server: RedisServer;
   let folder: string;
   let tlsPort: number;

@@ -46,7 +46,7 @@ describe.skipIf(!hasServer)('layout', () => {
       }
       await redis.close();
       await memory.close();
-    }, 300_000);
+    });
   }
 
   it('a fork can be forked, twenty levels deep, and each fork can be written', async () => {
@@ -88,7 +88,7 @@ describe.skipIf(!hasServer)('layout', () => {
     await fs.rollback(before);
     expect(Buffer.compare((await fs.readFile('/a')) as Uint8Array, bytes(3_000_001, 1))).toBe(0);
     await fs.close();
-  }, 300_000);
+  });
 
   it('a commit of thousands of writes is atomic, and loses no write of another client', async () => {
     const place = server.place();
@@ -115,7 +115,7 @@ describe.skipIf(!hasServer)('layout', () => {
     expect(differences(await dump(fs), state)).toEqual([]);
     expect(await wrong(place)).toEqual([]);
     await Promise.all([fs.close(), other.close()]);
-  }, 300_000);
+  });
 });
 
 async function outcome(

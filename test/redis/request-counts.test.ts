@@ -55,7 +55,7 @@ describe.skipIf(!hasServer)('The cost of an operation in commands', () => {
       await fs.readText('/deep/0/0/0');
       await fs.readText('/deep/0/0/0');
     });
-  }, 300_000);
+  });
   afterAll(async () => {
     await proxy.close();
     await server.close();
@@ -68,7 +68,7 @@ describe.skipIf(!hasServer)('The cost of an operation in commands', () => {
 
   for (const [name, { work, warm, ...price }] of Object.entries({ ...REQUEST_BUDGETS, ...MORE_PRICES })) {
     const most = IN_SEVERAL[name] ?? price.most;
-    it(`${name} costs no more than ${most}`, { timeout: 300_000 }, async () => {
+    it(`${name} costs no more than ${most}`, async () => {
       const { url, namespace } = withPort(place, proxy.port);
       const backend = new RedisBackend(url, { namespace });
       // Connects without loading any files.

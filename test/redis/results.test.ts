@@ -75,7 +75,7 @@ describe.skipIf(!hasOwnServer)('The result of an operation', () => {
     await backend.close();
   });
 
-  it('that stays unknown does not keep the sent content in memory', { timeout: 300_000 }, async () => {
+  it('that stays unknown does not keep the sent content in memory', async () => {
     const timeoutMs = 300;
     const backend = openBackend(place, timeoutMs);
     const fs = await openFileSystem(asyncStorage(backend, { timeoutMs, retries: 0 }));

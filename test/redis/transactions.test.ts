@@ -47,7 +47,7 @@ describe.skipIf(!hasServer)('transactions beside a writer that never rests', () 
     await Promise.all([fs.close(), other.close()]);
   }
 
-  it('that only read are never given up, and leave no pin', { timeout: 300_000 }, async () => {
+  it('that only read are never given up, and leave no pin', async () => {
     await beside(async (fs, { namespace }) => {
       for (let i = 0; i < READS; i++) {
         const { names, size, texts } = await fs.transaction(async (tx) => {
@@ -81,7 +81,7 @@ describe.skipIf(!hasServer)('transactions beside a writer that never rests', () 
     await Promise.all([fs.close(), other.close()]);
   });
 
-  it('count all references while states are pinned', { timeout: 300_000 }, async () => {
+  it('count all references while states are pinned', async () => {
     const place = server.place();
     const [fs, other] = await openTwice(place);
     await fs.mkdir('/d');

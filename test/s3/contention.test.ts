@@ -17,7 +17,7 @@ describe.skipIf(!hasBucket)('Concurrent writers on one filesystem', () => {
     expect(problems).toEqual([]);
   });
 
-  it('in one process share commits, so requests are few even if the store is slow', { timeout: 300_000 }, async () => {
+  it('in one process share commits, so requests are few even if the store is slow', async () => {
     const { perSecond, requests } = await throughputAt(30, 32, 640);
     console.log(`32 writers at 30 ms a PUT: ${Math.round(perSecond)} operations a second`);
     expect(requests).toBeLessThan(0.25);

@@ -3,7 +3,7 @@ import { runExample } from '../../examples/run-example.js';
 import { freshPlace, hasBucket, urlOf } from './servers/test-bucket.js';
 
 describe.skipIf(!hasBucket)('The serverless agent', () => {
-  it('continues after a kill between two steps', { timeout: 300_000 }, async () => {
+  it('continues after a kill between two steps', async () => {
     const { code, output } = await runExample('serverless/main.ts', urlOf(freshPlace()));
     const lines = output.split('\n').filter((line) => /^(\d|in the|nothing)/.test(line));
     expect(lines).toEqual([

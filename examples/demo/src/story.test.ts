@@ -60,7 +60,7 @@ const PROJECT = {
   'README.md': '# Shapes\n',
 };
 
-describe('The demo', { timeout: 300_000 }, () => {
+describe('The demo', () => {
   it('renames a function of the given tree, and every claim is true', async () => {
     const { broken, text } = await run(makeFolder(PROJECT));
     expect(text).not.toContain('NOT TRUE');

@@ -120,7 +120,7 @@ const BASES: Readonly<Record<string, Base>> = {
 };
 
 describe('a transaction beside other writers is as if all of it happened at its end', () => {
-  it.each(Object.entries(BASES))('%s', { timeout: 300_000 }, async (_, make) => {
+  it.each(Object.entries(BASES))('%s', async (_, make) => {
     const tally: Tally = { beside: 0, again: 0 };
     for (const [seed, when] of SEEDS) {
       const { beside, again } = await play(seed, when, make);

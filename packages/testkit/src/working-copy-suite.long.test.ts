@@ -21,4 +21,4 @@ it('merges random changes over a storage that does not count the entries under a
     const { clean } = await randomRounds({ ours: storage, theirs: storage }, seed, 5);
     expect(clean).toBeGreaterThan(0);
   }
-}, 300_000);
+});

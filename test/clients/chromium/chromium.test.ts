@@ -18,7 +18,7 @@ const isMissing = 'missing' in found;
 if (isMissing) console.log(`isomorphic-git is not tested in Chromium: ${found.missing}`);
 
 // On a build server a missing browser is a failure.
-describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', { timeout: 300_000 }, () => {
+describe.skipIf(isMissing && !process.env.CI)('isomorphic-git in Chromium', () => {
   let browser: Browser;
   let page: Page;
   let code: string;

@@ -45,7 +45,7 @@ describe('just-bash on scratchfs', () => {
     }
   });
 
-  it('does the same over an asynchronous storage and through layers', { timeout: 300_000 }, async () => {
+  it('does the same over an asynchronous storage and through layers', async () => {
     const layered = () =>
       mount(createFileSystem(), { '/work': overlay(createFileSystem({ files: { '/home/beneath': '' } })) });
     for (const [name, script] of Object.entries(scripts)) {

@@ -52,7 +52,7 @@ describe.skipIf(!hasBucket)('S3Storage inside workerd', () => {
         SECRET_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? '',
       },
     });
-  }, 300_000);
+  });
   afterAll(() => worker?.dispose());
 
   it('passes the storage suite, keeps checkpoints and transactions, and collects garbage', {

@@ -90,7 +90,7 @@ describe('formatUnified', () => {
       ),
       { numRuns: 15 },
     );
-  }, 300_000);
+  });
 
   test('prints the hunks of GNU diff if there is only one shortest edit script', () => {
     const word = fc.integer({ min: 0, max: 1e9 }).map((n) => `unique ${n}`);
@@ -119,7 +119,7 @@ describe('formatUnified', () => {
       ),
       { numRuns: 60 },
     );
-  }, 300_000);
+  });
 
   test('creates, deletes, empties and renames files that git apply takes', () => {
     const apply = (files: Record<string, string>, ...patches: string[]) => {

@@ -128,5 +128,5 @@ describe('the state after any operations', () => {
       }),
       { numRuns: 60 },
     );
-  }, 300_000);
+  });
 });

@@ -101,7 +101,7 @@ describe('mergeText()', () => {
     expect(others).toEqual({ otherVerdict: 0, otherBytes: 0 });
     expect(conflicts.size).toBeGreaterThan(cases.length / 10);
     expect(conflicts.size).toBeLessThan(cases.length * 0.9);
-  }, 300_000);
+  });
 
   it('agrees with git merge-file on generated triples', () => {
     const cases = fc.sample(triples, { numRuns: Number(process.env.MERGE_FILES ?? 150), seed: 11 });

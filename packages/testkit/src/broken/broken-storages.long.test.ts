@@ -22,7 +22,7 @@ describe('storageSuite', () => {
   it('passes the storage in memory and its async form', async () => {
     expect(await failuresOf(memoryStorage)).toEqual([]);
     expect(await failuresOf((options) => asyncForm(memoryStorage(options), { clock: options.clock }))).toEqual([]);
-  }, 300_000);
+  });
   for (const [name, create] of Object.entries(BROKEN_STORAGES)) {
     it(`catches a storage that ${name}`, async () => expect(await failuresOf(create)).not.toEqual([]));
   }
